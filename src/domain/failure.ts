@@ -1,0 +1,38 @@
+/**
+ * The one error of this project. Adapters translate everything foreign into it and keep the `cause`;
+ * whoever decides reads `code`, never the text.
+ */
+export type FailureCode =
+  | 'NETWORK' // the other side could not be reached, or went away
+  | 'TIMEOUT' // no answer within the limit
+  | 'INTERNAL' // a fault of ours, or one nobody foresaw
+  | 'PROXY' // the egress is at fault, not the target
+  | 'THROTTLED' // told to slow down; blames nobody
+  | 'REJECTED' // refused for good: asking again changes nothing
+  | 'INVALID' // the input is wrong
+  | 'CANCELLED' // stopped on purpose
+  | 'CONFLICT' // somebody else got there first (compare-and-set, lock, id)
+  | 'UNAVAILABLE'; // NATS itself is not there
+
+export class Failure extends Error {
+  readonly code: FailureCode;
+  /** What the reader can do about it, as a sentence; printed under the message by the CLI. */
+  readonly hint: string | undefined;
+
+  constructor(code: FailureCode, message: string, options: { cause?: unknown; hint?: string } = {}) {
+    super(message, options.cause === undefined ? undefined : { cause: options.cause });
+    this.name = 'Failure';
+    this.code = code;
+    this.hint = options.hint;
+  }
+}
+
+/** Anything thrown, as a Failure; what is not one already is a fault nobody foresaw. */
+export function asFailure(error: unknown): Failure {
+  if (error instanceof Failure) return error;
+  return new Failure('INTERNAL', messageOf(error), { cause: error });
+}
+
+export function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}
