@@ -15,7 +15,10 @@ export default tseslint.config(
       // A port may be async by contract while one adapter of it has nothing to wait for.
       '@typescript-eslint/require-await': 'off',
       '@typescript-eslint/no-confusing-void-expression': ['error', { ignoreArrowShorthand: true }],
-      '@typescript-eslint/switch-exhaustiveness-check': 'error',
+      '@typescript-eslint/switch-exhaustiveness-check': [
+        'error',
+        { considerDefaultExhaustiveForUnions: true },
+      ],
       // An actor's ports and a decision's facts are compared and narrowed all the time; `!` hides a missing case.
       '@typescript-eslint/no-non-null-assertion': 'error',
       'no-console': 'error',

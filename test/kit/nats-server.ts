@@ -1,0 +1,139 @@
+/** A real nats-server for one test: random port, temporary store, gone with the test. */
+import { spawn, type ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { connectNats, type Connection } from '../../src/nats/connect.ts';
+import { createLog } from '../../src/telemetry/log.ts';
+import { projectRoot } from '../../src/project-root.ts';
+
+/** What a test of tap gives us, and all that we need of it. */
+export interface Teardown {
+  teardown(undo: () => unknown): void;
+}
+
+export interface ServerOptions {
+  /** Extra lines of server configuration. */
+  readonly config?: string;
+  /** `always` makes an ack mean fsync. */
+  readonly sync?: 'always' | 'interval';
+}
+
+export interface TestServer {
+  readonly url: string;
+  readonly port: number;
+  readonly monitorUrl: string;
+  pid(): number;
+  /** Ends the process and waits for it. */
+  kill(signal: 'SIGKILL' | 'SIGTERM'): Promise<void>;
+  signal(signal: 'SIGSTOP' | 'SIGCONT'): void;
+  /** The same port and store again. */
+  start(): Promise<void>;
+  /** A connection that is closed with the test. */
+  connect(name?: string): Promise<Connection>;
+}
+
+export const quietLog = createLog({ level: 'error', format: 'json', write: () => undefined });
+
+export function natsServerPath(): string {
+  const path = process.env['NATS_SERVER'] ?? join(projectRoot, '.cache/tools/nats-server');
+  if (!existsSync(path)) throw new Error(`no nats-server at ${path}: run \`make setup\``);
+  return path;
+}
+
+export function temporaryFolder(t: Teardown): string {
+  const folder = mkdtempSync(join(tmpdir(), 'trawl-test-'));
+  t.teardown(() => rmSync(folder, { recursive: true, force: true, maxRetries: 5 }));
+  return folder;
+}
+
+export async function startNatsServer(t: Teardown, options: ServerOptions = {}): Promise<TestServer> {
+  const folder = temporaryFolder(t);
+  const name = `test-${folder.slice(-6)}`;
+  let ports: { client: number; monitor: number } | undefined;
+  let child: ChildProcess | undefined;
+
+  const server: TestServer = {
+    get url() {
+      return `nats://127.0.0.1:${server.port}`;
+    },
+    get port() {
+      if (!ports) throw new Error('the server has not started');
+      return ports.client;
+    },
+    get monitorUrl() {
+      if (!ports) throw new Error('the server has not started');
+      return `http://127.0.0.1:${ports.monitor}`;
+    },
+    pid: () => child?.pid ?? 0,
+    async kill(signal) {
+      if (!child || child.exitCode !== null || child.signalCode !== null) return;
+      const gone = once(child, 'exit');
+      child.kill(signal);
+      await gone;
+    },
+    signal: (signal) => void child?.kill(signal),
+    start,
+    async connect(clientName = 'test') {
+      const connection = await connectNats({
+        access: { url: [server.url] },
+        name: clientName,
+        log: quietLog,
+        whenUnreachable: 'wait',
+      });
+      t.teardown(() => connection.close());
+      return connection;
+    },
+  };
+  t.teardown(async () => {
+    child?.kill('SIGCONT');
+    await server.kill('SIGKILL');
+  });
+  await start();
+  return server;
+
+  async function start(): Promise<void> {
+    const file = join(folder, 'server.conf');
+    writeFileSync(file, configText());
+    child = spawn(natsServerPath(), ['-c', file], { stdio: ['ignore', 'ignore', 'pipe'] });
+    await saidReady(child);
+    ports ??= readPorts(folder, child.pid ?? 0);
+  }
+
+  function configText(): string {
+    return [
+      `server_name: ${name}`,
+      `listen: 127.0.0.1:${ports?.client ?? -1}`,
+      `http: 127.0.0.1:${ports?.monitor ?? -1}`,
+      `ports_file_dir: ${JSON.stringify(folder)}`,
+      `jetstream { store_dir: ${JSON.stringify(join(folder, 'store'))}, max_file_store: 16G`,
+      options.sync === 'always' ? '  sync_interval: always' : '',
+      '}',
+      options.config ?? '',
+    ].join('\n');
+  }
+}
+
+/** Waits for the line that the server prints when it serves; its log is the only sign that needs no polling. */
+async function saidReady(child: ChildProcess): Promise<void> {
+  const said: string[] = [];
+  await new Promise<void>((resolve, reject) => {
+    child.once('error', reject);
+    child.once('exit', () => reject(new Error(`nats-server ended at start:\n${said.join('')}`)));
+    child.stderr?.setEncoding('utf8').on('data', (text: string) => {
+      if (said.length < 200) said.push(text);
+      if (said.join('').includes('Server is ready')) resolve();
+    });
+  });
+}
+
+function readPorts(folder: string, pid: number): { client: number; monitor: number } {
+  const text = readFileSync(join(folder, `nats-server_${pid}.ports`), 'utf8');
+  const { nats, monitoring } = JSON.parse(text) as { nats: string[]; monitoring: string[] };
+  return { client: portOf(nats), monitor: portOf(monitoring) };
+}
+
+function portOf(urls: string[]): number {
+  return Number(new URL(urls[0] ?? '').port);
+}
