@@ -1,0 +1,46 @@
+/** What settings demand of each other. */
+import type { Config, FieldPath } from './fields.ts';
+
+interface Rule {
+  /** A rule is asked only when all of these are right in themselves. */
+  readonly about: readonly FieldPath[];
+  /** `name` tells a setting together with where it was set. */
+  check(config: Config, name: (path: FieldPath) => string): string | undefined;
+}
+
+const SIGN_IN = ['user', 'password', 'token', 'creds', 'nkey'] as const;
+
+export const rules: readonly Rule[] = [
+  {
+    about: ['heartbeat.interval', 'heartbeat.deadAfter'],
+    check: ({ heartbeat }, name) =>
+      heartbeat.deadAfter >= 2 * heartbeat.interval
+        ? undefined
+        : `${name('heartbeat.deadAfter')} is ${heartbeat.deadAfter} ms, but must be at least twice ${name('heartbeat.interval')}, which is ${heartbeat.interval} ms`,
+  },
+  {
+    about: ['nats.tlsCert', 'nats.tlsKey'],
+    check({ nats }, name) {
+      if ((nats.tlsCert === undefined) === (nats.tlsKey === undefined)) return undefined;
+      return nats.tlsKey === undefined
+        ? `${name('nats.tlsCert')} needs nats.tlsKey as well`
+        : `${name('nats.tlsKey')} needs nats.tlsCert as well`;
+    },
+  },
+  {
+    about: ['nats.user', 'nats.password'],
+    check: ({ nats }, name) =>
+      nats.password === undefined || nats.user !== undefined
+        ? undefined
+        : `${name('nats.password')} needs nats.user as well`,
+  },
+  {
+    about: SIGN_IN.map((key) => `nats.${key}` as const),
+    check({ nats }, name) {
+      const ways = [nats.user ?? nats.password, nats.token, nats.creds, nats.nkey];
+      if (ways.filter((way) => way !== undefined).length <= 1) return undefined;
+      const set = SIGN_IN.filter((key) => nats[key] !== undefined).map((key) => name(`nats.${key}`));
+      return `${set.join(', ')}: only one way to sign in to NATS may be set`;
+    },
+  },
+];

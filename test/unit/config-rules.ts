@@ -1,0 +1,85 @@
+import t from 'tap';
+import { loadConfig } from '../../src/config/load.ts';
+import type { LoadOptions } from '../../src/config/gather.ts';
+import { Failure } from '../../src/domain/failure.ts';
+
+/** The folder of this test holds no file of settings. */
+function load(options: Partial<LoadOptions>) {
+  return loadConfig({ flags: {}, env: {}, cwd: import.meta.dirname, ...options });
+}
+
+function problemsOf(options: Partial<LoadOptions>): readonly string[] {
+  try {
+    load(options);
+  } catch (error) {
+    if (error instanceof Failure)
+      return error.message
+        .split('\n')
+        .slice(1)
+        .map((line) => line.trim());
+    throw error;
+  }
+  return [];
+}
+
+t.test('rules between settings', async (t) => {
+  const cases: readonly (readonly [LoadOptions['flags'], readonly string[]])[] = [
+    [{ 'heartbeat.interval': '1s', 'heartbeat.deadAfter': '2s' }, []],
+    [
+      { 'heartbeat.deadAfter': '59s' },
+      [
+        'heartbeat.deadAfter (--heartbeat-dead-after) is 59000 ms, but must be at least twice heartbeat.interval (default), which is 30000 ms',
+      ],
+    ],
+    [{ 'nats.tlsCert': 'c' }, ['nats.tlsCert (--nats-tls-cert) needs nats.tlsKey as well']],
+    [{ 'nats.tlsKey': 'k' }, ['nats.tlsKey (--nats-tls-key) needs nats.tlsCert as well']],
+    [{ 'nats.tlsCert': 'c', 'nats.tlsKey': 'k' }, []],
+    [{ 'nats.user': 'u', 'nats.password': 'env:P' }, []],
+    [{ 'nats.user': 'u' }, []],
+    [{ 'nats.password': 'env:P' }, ['nats.password (--nats-password) needs nats.user as well']],
+    [{ 'nats.creds': 'c' }, []],
+    [
+      {
+        'nats.user': 'u',
+        'nats.password': 'env:P',
+        'nats.token': 'env:P',
+        'nats.creds': 'c',
+        'nats.nkey': 'env:P',
+      },
+      [
+        'nats.user (--nats-user), nats.password (--nats-password), nats.token (--nats-token), nats.creds (--nats-creds), nats.nkey (--nats-nkey): only one way to sign in to NATS may be set',
+      ],
+    ],
+  ];
+  for (const [flags, problems] of cases) {
+    const env = { P: 'x' };
+    t.same(problemsOf({ flags, env }), problems);
+  }
+});
+
+t.test('a rule keeps silent about a value that is wrong in itself', async (t) => {
+  t.equal(problemsOf({ flags: { 'heartbeat.interval': 'often' } }).length, 1);
+});
+
+t.test('the local connection is taken whole or not at all', async (t) => {
+  const localDefaults = {
+    'nats.url': 'nats://127.0.0.1:5222',
+    'nats.user': 'u',
+    'nats.password': 'local-word',
+    'nats.replicas': '3',
+  };
+  const { nats } = load({ localDefaults }).config;
+  t.same(nats.url, ['nats://127.0.0.1:5222']);
+  t.equal(nats.password?.reveal(), 'local-word');
+
+  const elsewhere = load({ localDefaults, flags: { 'nats.url': 'nats://far.example' } }).config.nats;
+  t.equal(elsewhere.user, undefined);
+  t.equal(elsewhere.password, undefined);
+  t.equal(elsewhere.replicas, 1);
+  t.same(load({ localDefaults, env: { TRAWL_NATS_TOKEN: 'x' } }).config.nats.url, ['nats://127.0.0.1:4222']);
+  t.equal(
+    load({ localDefaults, flags: { 'nats.replicas': '2' } }).config.nats.user,
+    'u',
+    'the number of copies says nothing about where',
+  );
+});
