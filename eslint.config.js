@@ -21,6 +21,15 @@ export default tseslint.config(
       ],
       // An actor's ports and a decision's facts are compared and narrowed all the time; `!` hides a missing case.
       '@typescript-eslint/no-non-null-assertion': 'error',
+      // A subtest's promise is tap's own to wait for.
+      '@typescript-eslint/no-floating-promises': [
+        'error',
+        {
+          allowForKnownSafePromises: [
+            { from: 'package', package: '@tapjs/core', name: ['PromiseWithSubtest'] },
+          ],
+        },
+      ],
       'no-console': 'error',
     },
   },

@@ -106,7 +106,8 @@ function clientOptions({ access, name }: ConnectOptions): Parameters<typeof conn
     ...(access.nkey === undefined
       ? {}
       : { authenticator: nkeyAuthenticator(new TextEncoder().encode(access.nkey.reveal())) }),
-    ...(Object.keys(tls).length === 0 ? {} : { tls }),
+    // The client drops the scheme of a URL: without this, `tls://` would connect in the clear.
+    ...(Object.keys(tls).length > 0 || access.url.some((url) => url.startsWith('tls://')) ? { tls } : {}),
   };
 }
 

@@ -18,6 +18,8 @@ export interface ServerOptions {
   readonly config?: string;
   /** `always` makes an ack mean fsync. */
   readonly sync?: 'always' | 'interval';
+  /** Off for a server that only passes messages on. */
+  readonly jetstream?: boolean;
 }
 
 export interface TestServer {
@@ -107,11 +109,14 @@ export async function startNatsServer(t: Teardown, options: ServerOptions = {}):
       `listen: 127.0.0.1:${ports?.client ?? -1}`,
       `http: 127.0.0.1:${ports?.monitor ?? -1}`,
       `ports_file_dir: ${JSON.stringify(folder)}`,
-      `jetstream { store_dir: ${JSON.stringify(join(folder, 'store'))}, max_file_store: 16G`,
-      options.sync === 'always' ? '  sync_interval: always' : '',
-      '}',
+      options.jetstream === false ? '' : jetstreamText(),
       options.config ?? '',
     ].join('\n');
+  }
+
+  function jetstreamText(): string {
+    const sync = options.sync === 'always' ? 'sync_interval: always' : '';
+    return `jetstream { store_dir: ${JSON.stringify(join(folder, 'store'))}, max_file_store: 16G, ${sync} }`;
   }
 }
 

@@ -1,0 +1,57 @@
+/**
+ * What every actor is: `run(stop)`, ending when told. Stopping has two steps. `quiet`: take no new work, finish what
+ * is in hand. `abort`: the grace is over, cancel what remains and give it back.
+ */
+import type { Role } from '../domain/role.ts';
+import { Failure } from '../domain/failure.ts';
+
+export interface Stop {
+  readonly quiet: AbortSignal;
+  readonly abort: AbortSignal;
+}
+
+export interface Actor {
+  readonly role: Role;
+  run(stop: Stop): Promise<void>;
+}
+
+export interface StopControl {
+  readonly stop: Stop;
+  /** First step; the second follows by itself after the grace. Calling it again changes nothing. */
+  quiet(): void;
+  /** Both steps at once. */
+  abort(): void;
+  /** Forgets the grace timer: everything has ended. */
+  settled(): void;
+}
+
+export function createStop(graceMs: number): StopControl {
+  const quiet = new AbortController();
+  const abort = new AbortController();
+  let grace: NodeJS.Timeout | undefined;
+
+  return {
+    stop: { quiet: quiet.signal, abort: abort.signal },
+    quiet() {
+      if (quiet.signal.aborted) return;
+      grace = setTimeout(abortNow, graceMs);
+      quiet.abort(new Failure('CANCELLED', 'stopping'));
+    },
+    abort: abortNow,
+    settled: () => clearTimeout(grace),
+  };
+
+  function abortNow(): void {
+    clearTimeout(grace);
+    quiet.abort(new Failure('CANCELLED', 'stopping'));
+    abort.abort(new Failure('CANCELLED', 'stopped before it was done'));
+  }
+}
+
+/** Resolves when the signal aborts; for actors that only wait. */
+export function untilAborted(signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    if (signal.aborted) resolve();
+    else signal.addEventListener('abort', () => resolve(), { once: true });
+  });
+}

@@ -1,0 +1,79 @@
+/** Imports point one way; this test is the list of ways. */
+import t from 'tap';
+import { readdirSync, readFileSync } from 'node:fs';
+import { dirname, join, relative, resolve } from 'node:path';
+import { projectRoot } from '../../src/project-root.ts';
+
+const source = join(projectRoot, 'src');
+
+/** Which folders of src/ a folder may import from, besides itself. `.` is the top of src/. */
+const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
+  domain: [],
+  policy: ['domain'],
+  wire: ['domain'],
+  telemetry: ['domain'],
+  runtime: ['domain', 'policy', 'telemetry'],
+  config: ['domain', '.'],
+  actors: ['domain', 'policy', 'runtime', 'telemetry'],
+  nats: ['domain', 'policy', 'wire', 'runtime', 'telemetry'],
+  http: ['domain', 'policy', 'telemetry'],
+  local: ['domain', 'policy', 'runtime', 'telemetry', '.'],
+  cluster: ['domain', 'policy', 'wire', 'runtime', 'telemetry', 'config', 'actors', 'nats', 'http', '.'],
+  cli: ['domain', 'policy', 'wire', 'runtime', 'telemetry', 'config', 'nats', 'local', 'cluster', '.'],
+  '.': ['cluster', 'config', 'domain'],
+};
+
+/** Packages that one folder alone may import. */
+const OWNED: Readonly<Record<string, string>> = {
+  '@nats-io/': 'nats',
+  undici: 'http',
+  yargs: 'cli',
+  'prom-client': 'telemetry',
+  msgpackr: 'wire',
+  yaml: 'config',
+};
+
+const files = readdirSync(source, { recursive: true, encoding: 'utf8' }).filter((file) =>
+  file.endsWith('.ts'),
+);
+
+t.test('imports point one way', async (t) => {
+  t.ok(files.length > 20, 'the source was found');
+  for (const file of files) {
+    for (const target of importsOf(file)) t.equal(problemOf(file, target), undefined, `${file} → ${target}`);
+  }
+});
+
+t.test('only the configuration and the entry points read the environment', async (t) => {
+  const readers = files.filter((file) => /process\.env\b/.test(readFileSync(join(source, file), 'utf8')));
+  t.same(
+    readers.filter((file) => !file.startsWith('cli/')),
+    [],
+  );
+});
+
+function importsOf(file: string): string[] {
+  const text = readFileSync(join(source, file), 'utf8');
+  return [
+    ...text.matchAll(/^(?:import|export)\b[^'"]*?from\s+'([^']+)'/gms),
+    ...text.matchAll(/^import\s+'([^']+)'/gm),
+  ].map((match) => match[1] ?? '');
+}
+
+function problemOf(file: string, target: string): string | undefined {
+  const from = folderOf(file);
+  if (target.startsWith('node:')) return undefined;
+  if (!target.startsWith('.')) {
+    const owner = Object.entries(OWNED).find(
+      ([name]) => target === name || (name.endsWith('/') && target.startsWith(name)),
+    );
+    return owner && owner[1] !== from ? `only ${owner[1]}/ may import ${target}` : undefined;
+  }
+  const to = folderOf(relative(source, resolve(source, dirname(file), target)));
+  return to === from || MAY_IMPORT[from]?.includes(to) ? undefined : `${from}/ must not import from ${to}/`;
+}
+
+function folderOf(file: string): string {
+  const first = file.split('/')[0] ?? '';
+  return first === file ? '.' : first;
+}

@@ -1,0 +1,134 @@
+/** Stop, undo list, deadline, gate and supervision: the parts that every actor stands on. */
+import t from 'tap';
+import { getEventListeners } from 'node:events';
+import { Failure } from '../../src/domain/failure.ts';
+import { createStop, untilAborted } from '../../src/runtime/actor.ts';
+import { createCleanup } from '../../src/runtime/cleanup.ts';
+import { createGate } from '../../src/runtime/gate.ts';
+import { supervise } from '../../src/runtime/supervise.ts';
+import { withDeadline } from '../../src/runtime/with-deadline.ts';
+import { createLog } from '../../src/telemetry/log.ts';
+
+const silent = createLog({ level: 'error', format: 'json', write: () => undefined });
+
+t.test('stopping has two steps: quiet, and abort when the grace is over', async (t) => {
+  const control = createStop(5);
+  t.notOk(control.stop.quiet.aborted);
+  control.quiet();
+  control.quiet();
+  t.ok(control.stop.quiet.aborted);
+  t.notOk(control.stop.abort.aborted, 'work in hand may finish');
+  await untilAborted(control.stop.abort);
+  t.match(control.stop.abort.reason, { code: 'CANCELLED' });
+});
+
+t.test('abort does both steps at once', async (t) => {
+  const control = createStop(60_000);
+  control.abort();
+  t.ok(control.stop.quiet.aborted);
+  t.ok(control.stop.abort.aborted);
+  control.settled();
+});
+
+t.test('undo functions run last-in-first-out, every one, once', async (t) => {
+  const done: string[] = [];
+  const cleanup = createCleanup(silent);
+  cleanup.add('first', () => done.push('first'));
+  cleanup.add('broken', () => {
+    done.push('broken');
+    throw new Error('no');
+  });
+  cleanup.add('last', async () => done.push('last'));
+  await cleanup.run();
+  await cleanup.run();
+  t.same(done, ['last', 'broken', 'first']);
+});
+
+t.test('a deadline aborts its work, and leaves no listener behind', async (t) => {
+  const parent = new AbortController();
+  const late = withDeadline(parent.signal, 5, async (signal) => {
+    await untilAborted(signal);
+    throw signal.reason;
+  });
+  await t.rejects(late, { code: 'TIMEOUT' });
+  t.equal(await withDeadline(parent.signal, 1_000, async () => 'done'), 'done');
+  t.equal(getEventListeners(parent.signal, 'abort').length, 0);
+
+  const cancelled = withDeadline(parent.signal, 60_000, async (signal) => {
+    await untilAborted(signal);
+    throw signal.reason;
+  });
+  parent.abort(new Failure('CANCELLED', 'stop'));
+  await t.rejects(cancelled, { code: 'CANCELLED' });
+});
+
+t.test('a closed gate holds until it opens or the actor stops', async (t) => {
+  const gate = createGate();
+  const stop = new AbortController();
+  await gate.passage(stop.signal);
+  gate.close();
+  const passed: string[] = [];
+  const first = gate.passage(stop.signal).then(() => passed.push('opened'));
+  t.same(passed, []);
+  gate.open();
+  await first;
+  gate.close();
+  const second = gate.passage(stop.signal);
+  stop.abort();
+  await second;
+  t.same(passed, ['opened']);
+  t.notOk(gate.isOpen());
+  t.equal(getEventListeners(stop.signal, 'abort').length, 0);
+});
+
+t.test('supervision starts a failed actor again with the delay of the policy, until it ends', async (t) => {
+  const asked: number[] = [];
+  let runs = 0;
+  await supervise({
+    name: 'x',
+    log: silent,
+    quiet: new AbortController().signal,
+    restarts: { nextDelayMs: ({ starts }) => (asked.push(starts), 1) },
+    start: async () => {
+      runs += 1;
+      if (runs < 4) throw new Error('boom');
+    },
+  });
+  t.equal(runs, 4);
+  t.same(asked, [1, 2, 3]);
+});
+
+t.test('supervision gives up at once on what no second try cures', async (t) => {
+  let runs = 0;
+  const promise = supervise({
+    name: 'x',
+    log: silent,
+    quiet: new AbortController().signal,
+    restarts: { nextDelayMs: () => 1 },
+    start: async () => {
+      runs += 1;
+      throw new Failure('CONFLICT', 'the id is taken');
+    },
+  });
+  await t.rejects(promise, { code: 'CONFLICT' });
+  t.equal(runs, 1);
+});
+
+t.test('a stop ends the wait for the next start', async (t) => {
+  const stop = new AbortController();
+  await supervise({
+    name: 'x',
+    log: silent,
+    quiet: stop.signal,
+    restarts: {
+      nextDelayMs: () => {
+        setImmediate(() => stop.abort());
+        return 60_000;
+      },
+    },
+    start: async () => {
+      throw new Error('boom');
+    },
+  });
+  t.pass('returned');
+});
