@@ -21,7 +21,7 @@ export interface StopControl {
   quiet(): void;
   /** Both steps at once. */
   abort(): void;
-  /** Forgets the grace timer: everything has ended. */
+  /** Everything has ended: no grace is counted any more, also not after a late `quiet`. */
   settled(): void;
 }
 
@@ -29,16 +29,20 @@ export function createStop(graceMs: number): StopControl {
   const quiet = new AbortController();
   const abort = new AbortController();
   let grace: NodeJS.Timeout | undefined;
+  let ended = false;
 
   return {
     stop: { quiet: quiet.signal, abort: abort.signal },
     quiet() {
       if (quiet.signal.aborted) return;
-      grace = setTimeout(abortNow, graceMs);
+      if (!ended) grace = setTimeout(abortNow, graceMs);
       quiet.abort(new Failure('CANCELLED', 'stopping'));
     },
     abort: abortNow,
-    settled: () => clearTimeout(grace),
+    settled() {
+      ended = true;
+      clearTimeout(grace);
+    },
   };
 
   function abortNow(): void {

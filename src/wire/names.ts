@@ -17,6 +17,7 @@ export interface Names {
   bucket(name: BucketName): string;
   /** Adds the namespace to a subject or stream name as the definitions in `nats/` spell it. */
   localize(definition: string): string;
+  event(about: string, kind: string): string;
   /** The mailbox of one actor; the verb is the last token. */
   mailbox(role: string, id: string): string;
 }
@@ -34,6 +35,7 @@ export function createNames(namespace: string): Names {
     stream: prefixed,
     bucket: prefixed,
     localize,
+    event: (about, kind) => `${namespace}.event.${about}.${kind}`,
     mailbox: (role, id) => `${namespace}.ctl.${role}.${id}`,
   };
 

@@ -1,7 +1,7 @@
 /** A real nats-server for one test: random port, temporary store, gone with the test. */
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { connectNats, type Connection } from '../../src/nats/connect.ts';
@@ -99,8 +99,12 @@ export async function startNatsServer(t: Teardown, options: ServerOptions = {}):
     const file = join(folder, 'server.conf');
     writeFileSync(file, configText());
     child = spawn(natsServerPath(), ['-c', file], { stdio: ['ignore', 'ignore', 'pipe'] });
-    await saidReady(child);
-    ports ??= readPorts(folder, child.pid ?? 0);
+    guard(t, child.pid ?? 0);
+    const said = await untilReady(child);
+    ports ??= {
+      client: portIn(said, /Listening for client connections on 127\.0\.0\.1:(\d+)/),
+      monitor: portIn(said, /Starting http monitor on 127\.0\.0\.1:(\d+)/),
+    };
   }
 
   function configText(): string {
@@ -108,7 +112,6 @@ export async function startNatsServer(t: Teardown, options: ServerOptions = {}):
       `server_name: ${name}`,
       `listen: 127.0.0.1:${ports?.client ?? -1}`,
       `http: 127.0.0.1:${ports?.monitor ?? -1}`,
-      `ports_file_dir: ${JSON.stringify(folder)}`,
       options.jetstream === false ? '' : jetstreamText(),
       options.config ?? '',
     ].join('\n');
@@ -120,25 +123,36 @@ export async function startNatsServer(t: Teardown, options: ServerOptions = {}):
   }
 }
 
-/** Waits for the line that the server prints when it serves; its log is the only sign that needs no polling. */
-async function saidReady(child: ChildProcess): Promise<void> {
-  const said: string[] = [];
+/**
+ * Ends the process when this one dies without a teardown (a timeout of the test runner is a SIGKILL): the guard reads
+ * from a pipe that only closes then.
+ */
+function guard(t: Teardown, pid: number): void {
+  const watcher = spawn('/bin/sh', ['-c', `read -r _ || kill -9 ${pid}`], {
+    stdio: ['pipe', 'ignore', 'ignore'],
+  });
+  watcher.unref();
+  // Told to stand down first: by then the pid may be somebody else's.
+  t.teardown(() => watcher.stdin.end('done\n'));
+}
+
+/** Waits for the line that the server prints when it serves, and returns all that it said until then. */
+async function untilReady(child: ChildProcess): Promise<string> {
+  let said = '';
   await new Promise<void>((resolve, reject) => {
     child.once('error', reject);
-    child.once('exit', () => reject(new Error(`nats-server ended at start:\n${said.join('')}`)));
+    child.once('exit', () => reject(new Error(`nats-server ended at start:\n${said}`)));
     child.stderr?.setEncoding('utf8').on('data', (text: string) => {
-      if (said.length < 200) said.push(text);
-      if (said.join('').includes('Server is ready')) resolve();
+      if (said.includes('Server is ready')) return; // the rest is only read so that the pipe does not fill
+      said += text;
+      if (said.includes('Server is ready')) resolve();
     });
   });
+  return said;
 }
 
-function readPorts(folder: string, pid: number): { client: number; monitor: number } {
-  const text = readFileSync(join(folder, `nats-server_${pid}.ports`), 'utf8');
-  const { nats, monitoring } = JSON.parse(text) as { nats: string[]; monitoring: string[] };
-  return { client: portOf(nats), monitor: portOf(monitoring) };
-}
-
-function portOf(urls: string[]): number {
-  return Number(new URL(urls[0] ?? '').port);
+function portIn(said: string, line: RegExp): number {
+  const port = line.exec(said)?.[1];
+  if (port === undefined) throw new Error(`nats-server did not say its port:\n${said}`);
+  return Number(port);
 }

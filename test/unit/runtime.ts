@@ -30,6 +30,16 @@ t.test('abort does both steps at once', async (t) => {
   control.settled();
 });
 
+t.test('once everything has ended, a late stop starts no timer', async (t) => {
+  const timers = (): number => process.getActiveResourcesInfo().filter((kind) => kind === 'Timeout').length;
+  const control = createStop(60_000);
+  const before = timers();
+  control.settled();
+  control.quiet();
+  t.ok(control.stop.quiet.aborted);
+  t.equal(timers(), before);
+});
+
 t.test('undo functions run last-in-first-out, every one, once', async (t) => {
   const done: string[] = [];
   const cleanup = createCleanup(silent);

@@ -1,0 +1,71 @@
+# Everything a person or CI types. `make` alone lists the targets.
+.DEFAULT_GOAL := help
+SHELL := /bin/sh
+
+# Settings of the local cluster; the program reads them from the environment.
+export TRAWL_HOME WORKERS NODES
+ifdef PORT_BASE
+export TRAWL_LOCAL_PORT_BASE := $(PORT_BASE)
+endif
+
+# Said before npm fails in words of its own.
+NODE_CHECK := const [a, b] = process.versions.node.split(".").map(Number); if (a < 20 || (a === 20 && b < 19)) { console.error(`Node $${process.versions.node} is too old: Trawl needs 20.19 or newer.`); process.exit(1) }
+
+TRAWL := node dist/src/cli/main.js
+SOURCES := $(shell find src test -name '*.ts' 2>/dev/null) tsconfig.json
+
+.PHONY: help setup build cluster-up cluster-down cluster-status cluster-clean test check types lint format docs chaos bench
+
+help: ## Show this list
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-16s %s\n", $$1, $$2 }' Makefile
+	@echo
+	@echo '  Settings: WORKERS=n  NODES=1|3  TRAWL_HOME=folder  PORT_BASE=4222'
+
+setup: node_modules/.package-lock.json ## Install what the project needs (no root)
+	@sh nats/get-nats-server.sh > /dev/null
+
+node_modules/.package-lock.json: package-lock.json
+	@node -e '$(NODE_CHECK)'
+	npm ci --no-audit --no-fund
+	@touch $@
+
+build: dist/.built ## Compile to dist/
+
+dist/.built: node_modules/.package-lock.json $(SOURCES)
+	npx --no-install tsc --build
+	@touch $@
+
+cluster-up: setup build ## Start the local cluster
+	@$(TRAWL) up
+
+cluster-status: build ## Show every actor
+	@$(TRAWL) status
+
+cluster-down: build ## Drain and stop the local cluster; its data stays
+	@$(TRAWL) down
+
+cluster-clean: build ## Stop the local cluster and remove its data
+	@$(TRAWL) down --clean
+
+test: setup build ## Run the tests
+	@sh test/run.sh dist/test/unit/*.js dist/test/integration/*.js dist/test/e2e/*.js
+
+check: types lint test ## Types, lint, format and tests: what CI runs
+
+types: setup build
+
+lint: setup
+	npx --no-install eslint .
+	npx --no-install prettier --check --log-level warn .
+
+format: setup ## Rewrite the source in the house format
+	npx --no-install prettier --write --log-level warn .
+
+docs: build ## Rewrite the generated parts of README.md and config/
+	node dist/src/config/write-readme-table.js
+
+chaos: setup build ## Kill servers and actors under load; SEED=n repeats a run
+	@sh test/run.sh dist/test/chaos/*.js
+
+bench: setup build ## Measure; WHAT=publish, QUICK=1 only proves that it runs
+	@sh test/bench/run.sh

@@ -1,0 +1,29 @@
+/** What a command of the CLI is, and what it gets: its configuration, its log, its output, its arguments. */
+import type { Argv } from 'yargs';
+import type { SectionName } from '../config/fields.ts';
+import type { LoadedConfig } from '../config/load.ts';
+import type { Config } from '../config/fields.ts';
+import type { Log } from '../telemetry/log.ts';
+import type { ExitCode } from './exit.ts';
+import type { Output } from './output.ts';
+
+export interface CommandContext {
+  readonly config: Config;
+  readonly loaded: LoadedConfig;
+  readonly log: Log;
+  readonly output: Output;
+  readonly argv: Readonly<Record<string, unknown>>;
+  /** From its first call on: aborts at the first SIGINT or SIGTERM; the second ends the process. */
+  readonly interrupts: () => AbortSignal;
+}
+
+export interface Command {
+  /** As yargs takes it: `name <required> [optional]`; `false` as the description hides it. */
+  readonly usage: string;
+  readonly describe: string | false;
+  readonly examples: readonly (readonly [command: string, meaning: string])[];
+  /** Sections of the configuration whose flags this command's help lists; the others work too. */
+  readonly sections: readonly SectionName[];
+  readonly options?: (yargs: Argv) => Argv;
+  run(context: CommandContext): Promise<ExitCode>;
+}

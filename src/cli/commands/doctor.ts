@@ -1,0 +1,146 @@
+/** `trawl doctor`: look at everything that has to be right, and say what to do about what is not. */
+import { statfsSync, existsSync } from 'node:fs';
+import { resolve } from 'node:path';
+import { planCluster } from '../../cluster/topology.ts';
+import { asFailure } from '../../domain/failure.ts';
+import { findBusyPorts } from '../../local/ports.ts';
+import { allPorts, planPorts } from '../../local/layout.ts';
+import { readLocalStatus } from '../../local/status.ts';
+import { compareTopology, describeDrift } from '../../nats/apply-topology.ts';
+import { connectNats, type Connection } from '../../nats/connect.ts';
+import { readClockSkew, readStoreUse } from '../../nats/server-facts.ts';
+import { diagnose, type Facts, type Finding } from '../../policy/diagnose.ts';
+import type { Command, CommandContext } from '../command.ts';
+import { EXIT } from '../exit.ts';
+
+const MARK: Readonly<Record<Finding['level'], string>> = {
+  ok: 'ok  ',
+  warn: 'warn',
+  fail: 'FAIL',
+  skip: 'skip',
+};
+
+export const doctorCommand: Command = {
+  usage: 'doctor',
+  describe: 'Check server, topology, durability, clock, ports, disk and Node, and say what to do',
+  examples: [
+    ['$0 doctor', 'Exit code 1 if anything is wrong'],
+    ['$0 doctor --nats-url nats://10.0.0.5:4222', 'Of another cluster'],
+  ],
+  sections: ['nats', 'local', 'general'],
+  async run(context) {
+    const findings = diagnose(await gatherFacts(context));
+    const failed = findings.some(({ level }) => level === 'fail');
+    context.output.result(
+      { healthy: !failed, findings },
+      findings
+        .map(
+          ({ check, level, detail, todo }) =>
+            `${MARK[level]}  ${check.padEnd(12)} ${detail}${todo === undefined ? '' : `\n      → ${todo}`}`,
+        )
+        .join('\n'),
+    );
+    return failed ? EXIT.failure : EXIT.ok;
+  },
+};
+
+async function gatherFacts(context: CommandContext): Promise<Facts> {
+  const { config, log } = context;
+  const always = {
+    nodeVersion: process.versions.node,
+    durability: config.durability,
+    ports: await gatherPorts(context),
+  };
+  const nothing = {
+    server: undefined,
+    jetstream: false,
+    topology: [],
+    syncAlways: undefined,
+    clockSkewMs: undefined,
+  };
+  let connection: Connection;
+  try {
+    connection = await connectNats({
+      access: config.nats,
+      name: 'trawl doctor',
+      log,
+      whenUnreachable: 'fail',
+    });
+  } catch (error) {
+    return { ...always, ...nothing, serverProblem: asFailure(error).message, disk: gatherDisk(context, 0) };
+  }
+  try {
+    const { nc } = connection;
+    const server = { version: nc.info?.version ?? '', name: nc.info?.server_name ?? '' };
+    const usedBytes = await readStoreUse(connection);
+    const disk = gatherDisk(context, usedBytes ?? 0);
+    if (usedBytes === undefined) return { ...always, ...nothing, server, disk };
+    return {
+      ...always,
+      server,
+      jetstream: true,
+      ...(await gatherTopology(context, connection)),
+      syncAlways: await readSyncAlways(context),
+      clockSkewMs: await readClockSkew(connection),
+      disk,
+    };
+  } finally {
+    await connection.close();
+  }
+}
+
+async function gatherTopology(
+  { config }: CommandContext,
+  connection: Connection,
+): Promise<Pick<Facts, 'topology' | 'topologyProblem'>> {
+  try {
+    const states = await compareTopology(connection, planCluster(config));
+    return {
+      topology: states.map(({ name, state, drift }) => ({
+        name,
+        state,
+        detail: drift.map(describeDrift).join(', '),
+      })),
+    };
+  } catch (error) {
+    return { topology: [], topologyProblem: asFailure(error).message };
+  }
+}
+
+async function gatherPorts({ config }: CommandContext): Promise<Facts['ports']> {
+  const { condition, cluster } = await readLocalStatus(config.home);
+  const { nodes, portBase } = config.local;
+  const running = condition === 'running' && cluster !== undefined;
+  const ports = running ? cluster.ports : planPorts({ nodes, portBase, httpPort: config.http.port });
+  const busy = new Set((await findBusyPorts(allPorts(ports))).map(({ port }) => port));
+  const uses: [string, readonly number[]][] = [
+    ['NATS', ports.client],
+    ['NATS routes', ports.routes],
+    ['NATS monitoring', ports.monitor],
+    ['exporter', [ports.http]],
+  ];
+  return uses.flatMap(([use, numbers]) =>
+    numbers.map(
+      (port) => ({ port, use, state: !busy.has(port) ? 'free' : running ? 'ours' : 'foreign' }) as const,
+    ),
+  );
+}
+
+function gatherDisk({ config }: CommandContext, usedBytes: number): Facts['disk'] {
+  const home = resolve(config.home);
+  if (!existsSync(home)) return undefined;
+  const { bavail, bsize } = statfsSync(home);
+  return { freeBytes: bavail * bsize, usedBytes, limitBytes: config.local.maxStore * config.local.nodes };
+}
+
+/** Only the monitoring page tells; it is known for the local cluster and closed to us elsewhere. */
+async function readSyncAlways({ config }: CommandContext): Promise<boolean | undefined> {
+  const { condition, cluster } = await readLocalStatus(config.home);
+  if (condition !== 'running' || !cluster || !config.nats.url.some((url) => cluster.urls.includes(url)))
+    return undefined;
+  const response = await fetch(`http://127.0.0.1:${cluster.ports.monitor[0] ?? 0}/varz`, {
+    signal: AbortSignal.timeout(2_000),
+  });
+  const { jetstream } = (await response.json()) as { jetstream?: { config?: { sync_always?: boolean } } };
+  return jetstream?.config?.sync_always ?? false;
+}

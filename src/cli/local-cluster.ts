@@ -1,0 +1,79 @@
+/** The local cluster that this configuration describes, in the words of `local/`. */
+import { homedir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { settings } from '../config/catalogue.ts';
+import type { Config } from '../config/fields.ts';
+import { flagsFromArgv } from '../config/flags.ts';
+import type { Role } from '../domain/role.ts';
+import { planPorts } from '../local/layout.ts';
+import type { UpOptions } from '../local/up.ts';
+
+/** Where the nats CLI looks for its contexts. */
+export function configHome(): string {
+  return process.env['XDG_CONFIG_HOME'] ?? join(homedir(), '.config');
+}
+
+export function describeLocalCluster(config: Config, argv: Readonly<Record<string, unknown>>): UpOptions {
+  const { local } = config;
+  const home = resolve(config.home);
+  const program = [process.execPath, join(import.meta.dirname, 'main.js')];
+  const forwarded = forwardFlags(argv);
+  const ports = { nodes: local.nodes, portBase: local.portBase, httpPort: config.http.port };
+  const actor = (role: Role, id: string): UpOptions['actors'][number] => ({
+    role,
+    id,
+    args: [
+      role,
+      ...['--home', home, '--id', id],
+      ...(role === 'exporter' ? ['--http-port', String(planPorts(ports).http)] : []),
+      ...forwarded,
+    ],
+  });
+  return {
+    home,
+    ...ports,
+    maxStoreBytes: local.maxStore,
+    durability: config.durability,
+    actors: [
+      actor('coordinator', 'coordinator-1'),
+      actor('proxy-manager', 'proxy-manager-1'),
+      ...Array.from({ length: local.workers }, (_, index) => actor('worker', `worker-${index + 1}`)),
+      actor('exporter', 'exporter-1'),
+      actor('autoscaler', 'autoscaler-1'),
+    ],
+    actorCommand: program,
+    supervisorCommand: [...program, 'supervise', '--home', home, ...forwarded],
+    restartBackoffMaxMs: local.restartBackoffMax,
+    stopGraceMs: config.actor.grace,
+    configHome: configHome(),
+    settings: {
+      workers: String(local.workers),
+      nodes: String(local.nodes),
+      'port-base': String(local.portBase),
+      durability: config.durability,
+      namespace: config.namespace,
+    },
+  };
+}
+
+/** Flags that somebody gave to `up` and that mean something to the actors too. */
+function forwardFlags(argv: Readonly<Record<string, unknown>>): string[] {
+  const { flags, file } = flagsFromArgv(argv);
+  const own = new Set(['home', 'actor.id', 'http.port', 'http.actorPort']);
+  const forwarded = settings
+    .filter(({ path, section }) => section !== 'nats' && section !== 'local' && !own.has(path))
+    .flatMap(({ path, flag }) => {
+      const raw = flags[path];
+      return raw === undefined ? [] : [`--${flag}`, typeof raw === 'string' ? raw : raw.join(',')];
+    });
+  return file === undefined ? forwarded : [...forwarded, '--config', resolve(file)];
+}
+
+/**
+ * The actors of a local cluster talk to its own servers, whatever the environment of the shell that started it says
+ * about others.
+ */
+export function forgetForeignConnection(env: NodeJS.ProcessEnv): void {
+  const foreign = settings.filter(({ section }) => section === 'nats').flatMap(({ env: names }) => names);
+  for (const name of foreign) Reflect.deleteProperty(env, name);
+}

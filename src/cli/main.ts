@@ -1,0 +1,85 @@
+#!/usr/bin/env node
+/** The program: argv → one command → an exit code. */
+import yargs, { type Argv } from 'yargs';
+import { hideBin } from 'yargs/helpers';
+import { flagOptions } from '../config/flags.ts';
+import { asFailure, Failure } from '../domain/failure.ts';
+import { VERSION } from '../version.ts';
+import type { Command } from './command.ts';
+import { commands } from './commands.ts';
+import { EXIT, exitCodeOf, type ExitCode } from './exit.ts';
+import { watchInterrupts } from './interrupt.ts';
+import { loadSettings } from './load-settings.ts';
+import { createOutput } from './output.ts';
+import { createProcessLog } from '../telemetry/log.ts';
+
+const streams = { out: process.stdout, err: process.stderr };
+
+process.exitCode = await main(hideBin(process.argv));
+
+async function main(words: string[]): Promise<ExitCode> {
+  // Known before the arguments are parsed, because a mistake in them has to be told in the right form too.
+  const output = createOutput({ json: words.includes('--json'), streams });
+  let exit: ExitCode = EXIT.ok;
+
+  const run = async (command: Command, argv: Readonly<Record<string, unknown>>): Promise<void> => {
+    const loaded = loadSettings(argv);
+    const { config } = loaded;
+    const log = createProcessLog(config.log);
+    exit = await command.run({ config, loaded, log, output, argv, interrupts: watchInterrupts });
+  };
+
+  try {
+    await createParser(words, run).parseAsync();
+  } catch (error) {
+    const failure = asFailure(error);
+    output.failure(failure);
+    if (failure.code === 'INTERNAL' && process.env['TRAWL_LOG_LEVEL'] === 'debug')
+      process.stderr.write(`${failure.stack ?? ''}\n`);
+    return exitCodeOf(failure.code);
+  }
+  return exit;
+}
+
+type Run = (command: Command, argv: Readonly<Record<string, unknown>>) => Promise<void>;
+
+function createParser(words: string[], run: Run): Argv {
+  const parser = yargs(words)
+    .scriptName('trawl')
+    .usage('$0 <command>\n\nA distributed scraping cluster on NATS JetStream.')
+    .version(VERSION)
+    .option('json', { type: 'boolean', default: false, describe: 'Answer with JSON on stdout' })
+    .options(hidden(flagOptions()))
+    .parserConfiguration({ 'camel-case-expansion': false, 'duplicate-arguments-array': true })
+    .demandCommand(1, 'Say what to do: trawl <command>. `trawl --help` lists the commands.')
+    .recommendCommands()
+    .strict()
+    .wrap(Math.min(110, process.stdout.columns || 110))
+    .epilogue('`trawl <command> --help` shows examples and settings.')
+    .exitProcess(false)
+    .fail((message: string | null, error: Error | undefined) => {
+      throw (
+        error ?? new Failure('INVALID', message ?? 'wrong arguments', { hint: '`trawl --help` shows how.' })
+      );
+    });
+  for (const command of commands) addCommand(parser, command, run);
+  return parser;
+}
+
+function addCommand(parser: Argv, command: Command, run: Run): void {
+  parser.command(
+    command.usage,
+    command.describe as string, // yargs takes `false` too; its types do not know
+    (yargs) => {
+      yargs.options(flagOptions(command.sections));
+      for (const [example, meaning] of command.examples) yargs.example(example, meaning);
+      return command.options?.(yargs) ?? yargs;
+    },
+    (argv) => run(command, argv),
+  );
+}
+
+/** Every setting works with every command; help lists those that matter to it. */
+function hidden(options: ReturnType<typeof flagOptions>): Record<string, { type: 'string'; hidden: true }> {
+  return Object.fromEntries(Object.keys(options).map((name) => [name, { type: 'string', hidden: true }]));
+}

@@ -1,0 +1,68 @@
+/** Role → actor, with the ports it needs fitted to the NATS adapters. The one place to look when adding an actor. */
+import { createAutoscaler } from '../actors/autoscaler.ts';
+import { createCoordinator } from '../actors/coordinator.ts';
+import { createExporter } from '../actors/exporter.ts';
+import { createProxyManager } from '../actors/proxy-manager.ts';
+import { createWorker } from '../actors/worker.ts';
+import type { Config } from '../config/fields.ts';
+import type { Role } from '../domain/role.ts';
+import { listBeats, watchBeats } from '../nats/beats.ts';
+import { openBucket, type Bucket } from '../nats/bucket.ts';
+import type { Connection } from '../nats/connect.ts';
+import { announce } from '../nats/events.ts';
+import { runAsLeader } from '../nats/leader.ts';
+import type { Actor } from '../runtime/actor.ts';
+import type { Lead } from '../runtime/leadership.ts';
+import { createClusterMetrics } from '../telemetry/cluster-metrics.ts';
+import type { Log } from '../telemetry/log.ts';
+import type { ActorMetrics } from '../telemetry/metrics.ts';
+import type { Names } from '../wire/names.ts';
+
+export interface ActorParts {
+  readonly config: Config;
+  readonly names: Names;
+  readonly connection: Connection;
+  readonly bucket: Bucket;
+  readonly id: string;
+  readonly log: Log;
+  readonly registry: ActorMetrics['registry'];
+}
+
+export function createActor(role: Role, parts: ActorParts): Actor {
+  return CREATE[role](parts);
+}
+
+const CREATE: Readonly<Record<Role, (parts: ActorParts) => Actor>> = {
+  coordinator: (parts) =>
+    createCoordinator({
+      lead: leadWith(parts, 'coordinator', parts.bucket),
+      watchBeats: (listener, signal) => watchBeats(parts.bucket, { log: parts.log, signal }, listener),
+      announce: ({ kind, actor }) => announce(parts, { about: 'actor', kind, facts: actor }),
+    }),
+  'proxy-manager': (parts) =>
+    createProxyManager({
+      // The lock lies in the bucket that it protects: only there can the server fence a write by it.
+      lead: leadWith(parts, 'proxy-manager', openBucket(parts.connection, parts.names.bucket('egress'))),
+    }),
+  worker: () => createWorker(),
+  exporter: ({ bucket, log, registry }) =>
+    createExporter({ metrics: createClusterMetrics(registry), listBeats: () => listBeats(bucket, log) }),
+  autoscaler: (parts) => createAutoscaler({ lead: leadWith(parts, 'autoscaler', parts.bucket) }),
+};
+
+function leadWith(parts: ActorParts, name: string, bucket: Bucket): Lead {
+  const { config, id, log } = parts;
+  return (quiet, work) =>
+    runAsLeader({
+      bucket,
+      name,
+      ttlMs: config.leader.ttl,
+      owner: id,
+      log,
+      quiet,
+      lead: async (_term, over) => {
+        announce(parts, { about: 'leader', kind: 'elected', facts: { role: name, id } });
+        await work({ over });
+      },
+    });
+}

@@ -1,0 +1,129 @@
+/**
+ * Leader election: every candidate follows the lock's key and tries to take the lock when it comes free.
+ *
+ *   waiting → (the key is gone, or nothing was heard of it for longer than its limit) → trying
+ *   trying  → taken: leading; held by another: waiting; no answer: a pause, then trying
+ *   leading → lost: waiting, once `lead` has ended; stopped: release and return
+ *
+ * At most one leader can *write* at any time, because its writes carry the lock's token and the server refuses an
+ * old one. What a leader does outside the bucket it must do only while `signal` is not aborted.
+ */
+import { setTimeout as delay } from 'node:timers/promises';
+import { asFailure, messageOf, type FailureCode } from '../domain/failure.ts';
+import type { Log } from '../telemetry/log.ts';
+import { keys } from '../wire/names.ts';
+import type { Bucket } from './bucket.ts';
+import { acquireLock, type Lock } from './lock.ts';
+
+export interface LeaderOptions {
+  readonly bucket: Bucket;
+  readonly name: string;
+  readonly ttlMs: number;
+  readonly owner: string;
+  readonly log: Log;
+  readonly quiet: AbortSignal;
+  /** Runs for one term. The signal aborts when the term is lost or `quiet` is; then it must end. */
+  readonly lead: (term: Lock, signal: AbortSignal) => Promise<void>;
+}
+
+const PAUSE_MS = 500;
+const OUTAGE: ReadonlySet<FailureCode> = new Set(['UNAVAILABLE', 'TIMEOUT']);
+
+/**
+ * Campaigns and leads until `quiet`. A term whose `lead` ends early or fails is given up; a failure is thrown
+ * after the lock was released, unless it only says that the term was over or that NATS is away.
+ */
+export async function runAsLeader(options: LeaderOptions): Promise<void> {
+  const { bucket, name, ttlMs, quiet } = options;
+  const news = followLock(bucket, name, quiet);
+  while (!quiet.aborted) {
+    const told = news.frees();
+    const term = await tryToTake(options);
+    if (term && term !== 'unknown') await serve(options, term);
+    // Its holder renews three times within the limit: longer silence means that we missed the end of it.
+    if (!term) await news.untilFree({ told, silenceMs: ttlMs * (1.1 + Math.random() / 4) });
+    // Others get their chance, and neither a `lead` that ends at once nor an unreachable NATS makes this spin.
+    else await pause(quiet);
+  }
+}
+
+async function tryToTake({
+  bucket,
+  name,
+  ttlMs,
+  owner,
+  log,
+}: LeaderOptions): Promise<Lock | undefined | 'unknown'> {
+  try {
+    return await acquireLock(bucket, name, { ttlMs, owner });
+  } catch (error) {
+    log.warn('leader.campaign-failed', { lock: name, reason: messageOf(error) });
+    return 'unknown';
+  }
+}
+
+async function serve({ name, log, quiet, lead }: LeaderOptions, term: Lock): Promise<void> {
+  const over = new AbortController();
+  const end = (): void => over.abort(quiet.aborted ? quiet.reason : term.lost.reason);
+  const signals = [quiet, term.lost];
+  for (const signal of signals) signal.addEventListener('abort', end, { once: true });
+  if (signals.some((signal) => signal.aborted)) end();
+  log.info('leader.elected', { lock: name });
+  try {
+    await lead(term, over.signal);
+  } catch (error) {
+    // Without NATS a term cannot go on, whether or not it is lost by the clock yet; that is no fault of the actor's.
+    if (!over.signal.aborted && !OUTAGE.has(asFailure(error).code)) throw error;
+    log.warn('leader.term-cut', { lock: name, reason: messageOf(error) });
+  } finally {
+    for (const signal of signals) signal.removeEventListener('abort', end);
+    if (term.lost.aborted) log.warn('leader.deposed', { lock: name, reason: messageOf(term.lost.reason) });
+    await term.release();
+    if (!term.lost.aborted) log.info('leader.stepped-down', { lock: name });
+  }
+}
+
+async function pause(quiet: AbortSignal): Promise<void> {
+  await delay(PAUSE_MS * (0.5 + Math.random()), undefined, { signal: quiet }).catch(() => undefined);
+}
+
+interface LockNews {
+  /** How often the lock was seen to come free; what changes while we try to take it must not be missed. */
+  frees(): number;
+  /** Resolves when it came free since `told`, when nothing is heard of it for so long, or when we are to stop. */
+  untilFree(since: { told: number; silenceMs: number }): Promise<void>;
+}
+
+function followLock(bucket: Bucket, name: string, quiet: AbortSignal): LockNews {
+  let frees = 0;
+  let hear = (): void => undefined;
+  // Not awaited: without NATS there is no news, and the campaign itself says why.
+  void bucket.watch(
+    keys.lock(name),
+    ({ entry }) => {
+      if (!entry) frees += 1;
+      hear();
+    },
+    quiet,
+  );
+  return {
+    frees: () => frees,
+    untilFree: ({ told, silenceMs }) =>
+      new Promise((resolve) => {
+        let timer: NodeJS.Timeout | undefined;
+        const end = (): void => {
+          clearTimeout(timer);
+          quiet.removeEventListener('abort', end);
+          hear = () => undefined;
+          resolve();
+        };
+        hear = () => {
+          clearTimeout(timer);
+          timer = setTimeout(end, silenceMs);
+          if (frees !== told || quiet.aborted) end();
+        };
+        quiet.addEventListener('abort', end, { once: true });
+        hear();
+      }),
+  };
+}

@@ -1,0 +1,49 @@
+/** Heartbeat records: what is one, what is not, and that nothing gets lost on the way. */
+import t from 'tap';
+import { parseBeat, STATUSES, type Beat } from '../../src/domain/beat.ts';
+import { decode, encodeJson } from '../../src/wire/codec.ts';
+
+const good: Beat = {
+  id: 'w1',
+  role: 'worker',
+  host: 'host-1',
+  place: '0123456789abcdef',
+  pid: 17,
+  version: '1.2.3',
+  startedAt: 1_700_000_000_000,
+  beatAt: 1_700_000_030_000,
+  status: 'running',
+  paused: false,
+  inFlight: 3,
+  limits: { lanes: 8 },
+};
+
+t.test('a record survives the way through the bucket', async (t) => {
+  for (const beat of [good, { ...good, http: '127.0.0.1:8080', loopDelayMs: 1.5 }]) {
+    t.same(parseBeat(decode(encodeJson(beat))), beat);
+  }
+  for (const status of STATUSES) t.equal(parseBeat({ ...good, status }).status, status);
+});
+
+t.test('fields of a newer version are left out', async (t) => {
+  t.same(parseBeat({ ...good, mood: 'fine' }), good);
+});
+
+const wrong: readonly [string, unknown, RegExp][] = [
+  ['nothing', undefined, /not a heartbeat record/],
+  ['a list', [], /not a heartbeat record/],
+  ['no id', { ...good, id: '' }, /id:/],
+  ['an unknown role', { ...good, role: 'cook' }, /role:/],
+  ['an unknown status', { ...good, status: 'asleep' }, /status:/],
+  ['no start', { ...good, startedAt: undefined }, /startedAt:/],
+  ['a time as text', { ...good, beatAt: '2026-01-01' }, /beatAt:/],
+  ['a time that is no whole number', { ...good, beatAt: 1.5 }, /beatAt:/],
+  ['pid 0', { ...good, pid: 0 }, /pid:/],
+  ['a negative count', { ...good, inFlight: -1 }, /inFlight:/],
+  ['a limit as text', { ...good, limits: { lanes: '8' } }, /limits\.lanes:/],
+];
+
+t.test('anything else is refused, and the field is named', async (t) => {
+  for (const [what, value, message] of wrong)
+    t.throws(() => parseBeat(value), { code: 'INVALID', message }, what);
+});
