@@ -33,6 +33,7 @@ build: dist/.built ## Compile to dist/
 
 dist/.built: node_modules/.package-lock.json $(SOURCES)
 	npx --no-install tsc --build
+	@chmod +x dist/src/cli/main.js
 	@touch $@
 
 cluster-up: setup build ## Start the local cluster

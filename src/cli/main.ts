@@ -15,6 +15,10 @@ import { createProcessLog } from '../telemetry/log.ts';
 
 const streams = { out: process.stdout, err: process.stderr };
 
+// Whoever read our log may go away; that is no reason to end. Whoever read our answer and goes away has enough of it.
+process.stderr.on('error', () => undefined);
+process.stdout.on('error', () => process.exit());
+
 process.exitCode = await main(hideBin(process.argv));
 
 async function main(words: string[]): Promise<ExitCode> {

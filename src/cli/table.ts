@@ -29,10 +29,3 @@ export function renderAge(ms: number): string {
     .map(([count, unit]) => `${count}${unit}`)
     .join(' ');
 }
-
-export function renderBytes(bytes: number): string {
-  const units = ['B', 'KiB', 'MiB', 'GiB', 'TiB'];
-  const power = bytes < 1 ? 0 : Math.min(Math.floor(Math.log2(bytes) / 10), units.length - 1);
-  const value = bytes / 1024 ** power;
-  return `${value >= 100 || power === 0 ? Math.round(value) : value.toFixed(1)} ${units[power] ?? ''}`;
-}

@@ -9,7 +9,7 @@ import type { Role } from '../domain/role.ts';
 import { listBeats, watchBeats } from '../nats/beats.ts';
 import { openBucket, type Bucket } from '../nats/bucket.ts';
 import type { Connection } from '../nats/connect.ts';
-import { announce } from '../nats/events.ts';
+import type { Announce } from '../nats/events.ts';
 import { runAsLeader } from '../nats/leader.ts';
 import type { Actor } from '../runtime/actor.ts';
 import type { Lead } from '../runtime/leadership.ts';
@@ -26,6 +26,7 @@ export interface ActorParts {
   readonly id: string;
   readonly log: Log;
   readonly registry: ActorMetrics['registry'];
+  readonly announce: Announce;
 }
 
 export function createActor(role: Role, parts: ActorParts): Actor {
@@ -37,7 +38,7 @@ const CREATE: Readonly<Record<Role, (parts: ActorParts) => Actor>> = {
     createCoordinator({
       lead: leadWith(parts, 'coordinator', parts.bucket),
       watchBeats: (listener, signal) => watchBeats(parts.bucket, { log: parts.log, signal }, listener),
-      announce: ({ kind, actor }) => announce(parts, { about: 'actor', kind, facts: actor }),
+      announce: ({ kind, actor }) => parts.announce({ about: 'actor', kind, facts: actor }),
     }),
   'proxy-manager': (parts) =>
     createProxyManager({
@@ -51,7 +52,7 @@ const CREATE: Readonly<Record<Role, (parts: ActorParts) => Actor>> = {
 };
 
 function leadWith(parts: ActorParts, name: string, bucket: Bucket): Lead {
-  const { config, id, log } = parts;
+  const { config, id, log, announce } = parts;
   return (quiet, work) =>
     runAsLeader({
       bucket,
@@ -61,7 +62,7 @@ function leadWith(parts: ActorParts, name: string, bucket: Bucket): Lead {
       log,
       quiet,
       lead: async (_term, over) => {
-        announce(parts, { about: 'leader', kind: 'elected', facts: { role: name, id } });
+        announce({ about: 'leader', kind: 'elected', facts: { role: name, id } });
         await work({ over });
       },
     });

@@ -2,30 +2,30 @@
  * One actor's life, joined together: connect, take the id, open page and mailbox, run, and undo all of it in reverse.
  * What the roles do differently is in roles.ts.
  */
-import { hostname } from 'node:os';
-import { randomBytes } from 'node:crypto';
 import type { Config } from '../config/fields.ts';
-import type { Beat } from '../domain/beat.ts';
-import { Failure } from '../domain/failure.ts';
+import type { Failure } from '../domain/failure.ts';
 import type { Role } from '../domain/role.ts';
 import { claimIdentity } from '../nats/beats.ts';
 import { openBucket } from '../nats/bucket.ts';
-import { connectNats } from '../nats/connect.ts';
+import { connectNats, type Connection } from '../nats/connect.ts';
+import { createAnnounce, type Announce } from '../nats/events.ts';
 import type { Identity } from '../nats/identity.ts';
 import { openMailbox } from '../nats/mailbox.ts';
-import { createStop } from '../runtime/actor.ts';
+import { createPublisher } from '../nats/publisher.ts';
+import { createStop, type StopControl } from '../runtime/actor.ts';
 import { createCleanup, type Cleanup } from '../runtime/cleanup.ts';
 import { createGate } from '../runtime/gate.ts';
-import { isProcessRunning, readPlace } from '../runtime/place.ts';
+import { isProcessRunning } from '../runtime/place.ts';
 import { watchLoopDelay } from '../telemetry/loop-delay.ts';
-import { createActorMetrics } from '../telemetry/metrics.ts';
-import { servePage } from '../telemetry/page.ts';
+import { createActorMetrics, type ActorMetrics } from '../telemetry/metrics.ts';
+import { servePage, type Page } from '../telemetry/page.ts';
 import type { Log } from '../telemetry/log.ts';
 import { VERSION } from '../version.ts';
-import { createNames } from '../wire/names.ts';
+import { createNames, type Names } from '../wire/names.ts';
 import { createVerbs } from './control-verbs.ts';
+import { createActorId, firstBeat } from './first-beat.ts';
 import { requireTopology } from './require-topology.ts';
-import { createActor, type ActorParts } from './roles.ts';
+import { createActor } from './roles.ts';
 
 export interface Running {
   readonly role: Role;
@@ -47,37 +47,46 @@ export interface StartOptions {
   readonly stop?: AbortSignal | undefined;
 }
 
-/** Resolves when the actor runs. */
-export async function startActor(config: Config, options: StartOptions): Promise<Running> {
-  const { role } = options;
+interface Life {
+  readonly config: Config;
+  readonly role: Role;
+  readonly id: string;
+  readonly names: Names;
+  readonly log: Log;
+  readonly cleanup: Cleanup;
+}
+
+/** Resolves when the actor runs; when it rejects, nothing of it is left. */
+export async function startActor(
+  config: Config,
+  { role, log: parentLog, stop }: StartOptions,
+): Promise<Running> {
   const id = config.actor.id ?? createActorId();
-  const log = options.log.child({ role, id });
-  const cleanup = createCleanup(log);
+  const log = parentLog.child({ role, id });
+  const life: Life = {
+    config,
+    role,
+    id,
+    names: createNames(config.namespace),
+    log,
+    cleanup: createCleanup(log),
+  };
   try {
-    const life = await prepare(config, { ...options, id, log, cleanup });
-    log.info('actor.started', { version: VERSION, page: life.url });
-    return { ...life, role, id };
+    const connection = await connect(life, stop);
+    await requireTopology(connection, life);
+    const running = await begin(life, connection);
+    log.info('actor.started', { version: VERSION, page: running.url });
+    return running;
   } catch (error) {
-    await cleanup.run();
+    await life.cleanup.run();
     throw error;
   }
 }
 
-interface Preparation extends StartOptions {
-  readonly id: string;
-  readonly cleanup: Cleanup;
-}
-
-async function prepare(
-  config: Config,
-  { role, id, log, stop, cleanup }: Preparation,
-): Promise<Omit<Running, 'role' | 'id'>> {
-  const names = createNames(config.namespace);
-  const control = createStop(config.actor.grace);
-  const gate = createGate();
-  const loopDelay = watchLoopDelay();
-  cleanup.add('loop delay', () => loopDelay.stop());
-
+async function connect(
+  { config, role, id, log, cleanup }: Life,
+  stop: AbortSignal | undefined,
+): Promise<Connection> {
   const connection = await connectNats({
     access: config.nats,
     name: `trawl ${role} ${id}`,
@@ -86,20 +95,22 @@ async function prepare(
     ...(stop ? { stop } : {}),
   });
   cleanup.add('connection', () => connection.close());
-  await requireTopology(connection, { config, role, log });
+  return connection;
+}
 
+async function begin(life: Life, connection: Connection): Promise<Running> {
+  const { config, role, id, names, log, cleanup } = life;
+  const control = createStop(config.actor.grace);
+  const gate = createGate();
+  const loopDelay = watchLoopDelay();
+  cleanup.add('loop delay', () => loopDelay.stop());
   const bucket = openBucket(connection, names.bucket('cluster'));
-  const work = { inFlight: () => 0 };
   const identity = await claimIdentity(bucket, {
-    beat: firstBeat({ role, id, concurrency: 0 }),
+    beat: firstBeat({ role, id, version: VERSION }),
     isRunning: isProcessRunning,
     deadAfterMs: config.heartbeat.deadAfter,
     log,
-    measure: () => ({
-      inFlight: work.inFlight(),
-      paused: !gate.isOpen(),
-      loopDelayMs: loopDelay.takeMaxMs(),
-    }),
+    measure: () => ({ paused: !gate.isOpen(), loopDelayMs: loopDelay.takeMaxMs() }),
   });
   cleanup.add('heartbeat', () => identity.end());
 
@@ -109,15 +120,48 @@ async function prepare(
     version: VERSION,
     loopDelay,
     heartbeatFailures: () => identity.failures(),
-    inFlight: () => work.inFlight(),
   });
-  cleanup.add(
-    'reconnect counter',
-    connection.onChange((up) => {
-      metrics.setNatsUp(up);
-      if (up) metrics.natsReconnects.inc();
-    }),
-  );
+  cleanup.add('connection metrics', countReconnects(connection, metrics));
+  const page = await openPage(life, { connection, identity, metrics });
+  const verbs = createVerbs({ identity, control, gate, log });
+  cleanup.add('mailbox', await openMailbox(connection, { names, role, id, version: VERSION, verbs }));
+  const announce = await openNews(life, connection);
+
+  const actor = createActor(role, {
+    config,
+    names,
+    connection,
+    bucket,
+    id,
+    log,
+    registry: metrics.registry,
+    announce,
+  });
+  await identity.update({ status: 'running', http: page.url });
+  identity.start(config.heartbeat.interval);
+  control.stop.quiet.addEventListener('abort', () => void identity.update({ status: 'draining' }), {
+    once: true,
+  });
+
+  const unfit = watchFitness({ identity, connection, control });
+  const ended = actor.run(control.stop).finally(async () => {
+    control.settled();
+    // One that ends by itself, or fails, goes through the same states as one that was told to.
+    if (identity.beat().status === 'running') await identity.update({ status: 'draining' });
+    await cleanup.run();
+  });
+  const done = ended.then(() => {
+    const failure = unfit();
+    if (failure) throw failure;
+    log.info('actor.stopped');
+  });
+  return { role, id, url: page.url, done, quiet: () => control.quiet(), abort: () => control.abort() };
+}
+
+async function openPage(
+  { config, role, cleanup }: Life,
+  { connection, identity, metrics }: { connection: Connection; identity: Identity; metrics: ActorMetrics },
+): Promise<Page> {
   const page = await servePage({
     host: config.http.host,
     port: role === 'exporter' ? config.http.port : config.http.actorPort,
@@ -132,23 +176,42 @@ async function prepare(
     }),
   });
   cleanup.add('page', () => page.close());
-  const closeMailbox = await openMailbox(connection, {
-    names,
-    role,
-    id,
-    version: VERSION,
-    verbs: createVerbs({ identity, control, gate, log }),
+  return page;
+}
+
+/** What the actor has to tell the cluster is stored before its connection closes. */
+async function openNews({ config, names, log, cleanup }: Life, connection: Connection): Promise<Announce> {
+  const publisher = await createPublisher(connection, {
+    stream: names.stream('EVENTS'),
+    durability: config.durability,
+    window: config.publisher.window,
+    batch: config.publisher.batch,
+    ackTimeoutMs: config.publisher.ackTimeout,
+    log,
   });
-  cleanup.add('mailbox', closeMailbox);
+  cleanup.add('news', async () => {
+    if (connection.isUp()) await publisher.flush();
+    await publisher.close();
+  });
+  return createAnnounce(publisher, { names, log });
+}
 
-  const parts: ActorParts = { config, names, connection, bucket, id, log, registry: metrics.registry };
-  const actor = createActor(role, parts);
-  await identity.update({ status: 'running', http: page.url });
-  identity.start(config.heartbeat.interval);
+function countReconnects(connection: Connection, metrics: ActorMetrics): () => void {
+  return connection.onChange((up) => {
+    metrics.setNatsUp(up);
+    if (up) metrics.natsReconnects.inc();
+  });
+}
 
-  // What makes this actor unfit to go on ends it at once: somebody else may already stand in its place.
+/** What makes an actor unfit to go on ends it at once: somebody else may already stand in its place. */
+function watchFitness(parts: {
+  identity: Identity;
+  connection: Connection;
+  control: StopControl;
+}): () => Failure | undefined {
+  const { identity, connection, control } = parts;
   let unfit: Failure | undefined;
-  const giveUp = (failure: Failure | undefined): void => {
+  const giveUp = (failure: Failure): void => {
     unfit ??= failure;
     control.abort();
   };
@@ -156,60 +219,5 @@ async function prepare(
   void connection.ended.then((failure) => {
     if (failure) giveUp(failure);
   });
-  control.stop.quiet.addEventListener('abort', () => void identity.update({ status: 'draining' }), {
-    once: true,
-  });
-
-  const done = actor.run(control.stop).finally(async () => {
-    control.settled();
-    await announceDraining(identity);
-    await cleanup.run();
-  });
-  return {
-    url: page.url,
-    done: done.then(() => {
-      if (unfit) throw unfit;
-      log.info('actor.stopped');
-    }),
-    quiet: () => control.quiet(),
-    abort: () => control.abort(),
-  };
-}
-
-/** An actor that ends by itself, or fails, goes through the same states as one that was told to. */
-async function announceDraining(identity: Identity): Promise<void> {
-  if (identity.beat().status === 'running') await identity.update({ status: 'draining' });
-}
-
-function firstBeat({
-  role,
-  id,
-  concurrency,
-}: {
-  role: Role;
-  id: string;
-  concurrency: number;
-}): Omit<Beat, 'beatAt'> {
-  return {
-    id,
-    role,
-    host: hostname(),
-    place: readPlace(),
-    pid: process.pid,
-    version: VERSION,
-    startedAt: Date.now(),
-    status: 'initializing',
-    paused: false,
-    inFlight: 0,
-    limits: concurrency > 0 ? { concurrency } : {},
-  };
-}
-
-/** Host and pid for people, a random part because pids repeat between hosts and restarts. */
-function createActorId(): string {
-  const host =
-    hostname()
-      .replace(/[^A-Za-z0-9_-]/g, '-')
-      .slice(0, 40) || 'host';
-  return `${host}-${process.pid}-${randomBytes(3).toString('hex')}`;
+  return () => unfit;
 }

@@ -1,9 +1,8 @@
 /** Tells the cluster what happened, on `EVENTS`. An event is news, not work: one that cannot be stored is logged and let go. */
-import { messageOf } from '../domain/failure.ts';
 import type { Log } from '../telemetry/log.ts';
 import { encodeJson } from '../wire/codec.ts';
 import type { Names } from '../wire/names.ts';
-import type { Connection } from './connect.ts';
+import type { Publisher } from './publisher.ts';
 
 export interface News {
   readonly about: string;
@@ -11,12 +10,17 @@ export interface News {
   readonly facts: object;
 }
 
-export function announce(
-  { connection, names, log }: { connection: Connection; names: Names; log: Log },
-  { about, kind, facts }: News,
-): void {
-  log.info(`${about}.${kind}`, { facts });
-  connection.js
-    .publish(names.event(about, kind), encodeJson({ at: Date.now(), about, kind, ...facts }))
-    .catch((error: unknown) => log.warn('event.unstored', { about, kind, reason: messageOf(error) }));
+export type Announce = (news: News) => void;
+
+export function createAnnounce(publisher: Publisher, { names, log }: { names: Names; log: Log }): Announce {
+  return ({ about, kind, facts }) => {
+    log.info(`${about}.${kind}`, { facts });
+    const payload = encodeJson({ at: Date.now(), about, kind, ...facts });
+    // Two copies of the same news are better than none.
+    void publisher
+      .publish({ subject: names.event(about, kind), payload, repeatable: true })
+      .then((outcome) => {
+        if (outcome.kind !== 'stored') log.warn('event.unstored', { about, kind, reason: outcome.reason });
+      });
+  };
 }

@@ -1,6 +1,8 @@
-/** How late the event loop ran: a stalled loop misses beats and leases, so it is measured and shown. */
-import { monitorEventLoopDelay } from 'node:perf_hooks';
-
+/**
+ * How late the event loop ran: a stalled loop misses beats and leases, so it is measured and shown.
+ * A timer of our own tells it: Node's histogram forgets the moment of its last sample when it is reset, and with it a
+ * stall that begins right after.
+ */
 export interface LoopDelay {
   /** Worst stall since the last call, in ms. */
   takeMaxMs(): number;
@@ -9,28 +11,26 @@ export interface LoopDelay {
   stop(): void;
 }
 
-const RESOLUTION_MS = 50;
+const INTERVAL_MS = 50;
 
 export function watchLoopDelay(): LoopDelay {
-  const histogram = monitorEventLoopDelay({ resolution: RESOLUTION_MS });
-  histogram.enable();
+  let last = performance.now();
+  let recentMs = 0;
   let worstMs = 0;
-  const take = (): number => {
-    // The histogram counts the wait itself; only what came on top of it was a stall.
-    const maxMs = Math.max(0, histogram.max / 1e6 - RESOLUTION_MS);
-    worstMs = Math.max(worstMs, maxMs);
-    return maxMs;
+  const look = (): void => {
+    const now = performance.now();
+    recentMs = Math.max(recentMs, now - last - INTERVAL_MS);
+    worstMs = Math.max(worstMs, recentMs);
+    last = now;
   };
+  const timer = setInterval(look, INTERVAL_MS).unref();
   return {
     takeMaxMs() {
-      const maxMs = take();
-      histogram.reset();
-      return maxMs;
+      const takenMs = recentMs;
+      recentMs = 0;
+      return takenMs;
     },
-    maxMs() {
-      take();
-      return worstMs;
-    },
-    stop: () => void histogram.disable(),
+    maxMs: () => worstMs,
+    stop: () => clearInterval(timer),
   };
 }

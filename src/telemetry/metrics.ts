@@ -15,7 +15,6 @@ export interface ActorFacts {
   readonly version: string;
   readonly loopDelay: LoopDelay;
   readonly heartbeatFailures: () => number;
-  readonly inFlight: () => number;
 }
 
 export function createActorMetrics(facts: ActorFacts): ActorMetrics {
@@ -39,7 +38,6 @@ export function createActorMetrics(facts: ActorFacts): ActorMetrics {
     {},
     () => facts.loopDelay.maxMs() / 1e3,
   );
-  gauge('trawl_tasks_in_flight', 'Tasks that this actor works on now.', {}, facts.inFlight);
 
   const failures = new Counter({
     name: 'trawl_heartbeat_failures_total',

@@ -5,7 +5,7 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { createServer, type AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { connectNats, type Connection } from '../../src/nats/connect.ts';
-import { natsServerPath, quietLog, temporaryFolder, type Teardown } from './nats-server.ts';
+import { guard, natsServerPath, quietLog, temporaryFolder, type Teardown } from './nats-server.ts';
 
 export interface TestCluster {
   readonly names: readonly string[];
@@ -42,6 +42,7 @@ export async function startNatsCluster(t: Teardown): Promise<TestCluster> {
     ];
     writeFileSync(file, text.join('\n'));
     const child = spawn(natsServerPath(), ['-c', file], { stdio: ['ignore', 'ignore', 'pipe'] });
+    guard(child);
     children.set(name, child);
     await new Promise<void>((resolve, reject) => {
       child.once('exit', () => reject(new Error(`${name} ended at start`)));

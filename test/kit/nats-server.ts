@@ -99,7 +99,7 @@ export async function startNatsServer(t: Teardown, options: ServerOptions = {}):
     const file = join(folder, 'server.conf');
     writeFileSync(file, configText());
     child = spawn(natsServerPath(), ['-c', file], { stdio: ['ignore', 'ignore', 'pipe'] });
-    guard(t, child.pid ?? 0);
+    guard(child);
     const said = await untilReady(child);
     ports ??= {
       client: portIn(said, /Listening for client connections on 127\.0\.0\.1:(\d+)/),
@@ -124,16 +124,15 @@ export async function startNatsServer(t: Teardown, options: ServerOptions = {}):
 }
 
 /**
- * Ends the process when this one dies without a teardown (a timeout of the test runner is a SIGKILL): the guard reads
- * from a pipe that only closes then.
+ * Ends a process when this one dies without a teardown (a timeout of the test runner is a SIGKILL): the guard reads
+ * from a pipe that closes then. Once the process has ended the guard stands down: its pid may become somebody else's.
  */
-function guard(t: Teardown, pid: number): void {
-  const watcher = spawn('/bin/sh', ['-c', `read -r _ || kill -9 ${pid}`], {
+export function guard(child: ChildProcess): void {
+  const watcher = spawn('/bin/sh', ['-c', `read -r _ || kill -9 ${child.pid ?? 0}`], {
     stdio: ['pipe', 'ignore', 'ignore'],
   });
   watcher.unref();
-  // Told to stand down first: by then the pid may be somebody else's.
-  t.teardown(() => watcher.stdin.end('done\n'));
+  child.once('exit', () => watcher.stdin.end('done\n'));
 }
 
 /** Waits for the line that the server prints when it serves, and returns all that it said until then. */

@@ -7,7 +7,7 @@ import {
   type PublisherOptions,
   type PublishOutcome,
 } from '../../src/nats/publisher.ts';
-import { startNatsServer, type ServerOptions, type Teardown, type TestServer } from './nats-server.ts';
+import type { Teardown } from './nats-server.ts';
 
 export interface Sent {
   readonly message: Outgoing;
@@ -17,23 +17,6 @@ export interface Sent {
 export interface Kept {
   readonly subject: string;
   readonly text: string;
-}
-
-const START_ATTEMPTS = 20;
-
-/** The server says that it is ready a moment before it writes its ports file, and a start that loses that race fails. */
-export async function startServer(t: Teardown, options: ServerOptions = {}): Promise<TestServer> {
-  for (let attempt = 1; ; attempt += 1) {
-    try {
-      return await startNatsServer(t, options);
-    } catch (error) {
-      // Not there yet, or half written.
-      const raced =
-        error instanceof SyntaxError ||
-        (error instanceof Error && 'code' in error && error.code === 'ENOENT');
-      if (!raced || attempt === START_ATTEMPTS) throw error;
-    }
-  }
 }
 
 type StreamConfig = Parameters<Connection['jsm']['streams']['add']>[0];

@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { projectRoot } from '../../src/project-root.ts';
-import { natsServerPath, temporaryFolder, type Teardown } from './nats-server.ts';
+import { guard, natsServerPath, temporaryFolder, type Teardown } from './nats-server.ts';
 import { findPortBase } from './free-ports.ts';
 
 export interface Finished {
@@ -52,6 +52,7 @@ export async function installTrawl(
       cwd: folder,
       stdio: ['ignore', 'pipe', 'pipe'],
     });
+    guard(child);
     t.teardown(() => void child.kill('SIGKILL'));
     return child;
   };

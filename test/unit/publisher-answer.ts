@@ -1,5 +1,5 @@
 import t from 'tap';
-import { createAnswerReader } from '../../src/nats/publisher-answer.ts';
+import { createAnswerReader } from '../../src/nats/publisher/answer.ts';
 import { bytesOf } from '../kit/publisher-check.ts';
 
 const read = createAnswerReader('LEDGER');

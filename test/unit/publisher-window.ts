@@ -1,5 +1,5 @@
 import t from 'tap';
-import { createWindow } from '../../src/nats/publisher-window.ts';
+import { createWindow } from '../../src/nats/publisher/window.ts';
 import { chooseSeed, createRandom } from '../kit/random.ts';
 
 interface Item {

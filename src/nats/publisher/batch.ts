@@ -1,0 +1,72 @@
+/** An atomic batch on the wire: its members in one go, one answer for all of them. */
+import { randomBytes } from 'node:crypto';
+import type { Answer } from './answer.ts';
+import type { CourierPorts } from './courier.ts';
+import type { Entry } from './entry.ts';
+import { createExchange, type Exchange } from './exchange.ts';
+
+/** What the batch adds to a member: id, position and commit. */
+export const BATCH_HEADER_BYTES = 128;
+
+interface Parcel {
+  sentAtMs: number;
+  readonly arrive: (answer: Answer) => void;
+}
+
+export interface BatchSender extends Pick<Exchange<unknown>, 'hush' | 'sweep' | 'close'> {
+  /** One entry goes as a plain message, several as a batch. Never rejects. */
+  send(entries: readonly Entry[]): Promise<Answer>;
+}
+
+export function createBatchSender(ports: CourierPorts): BatchSender {
+  const exchange = createExchange<Parcel>({ ...ports, onAnswer: (parcel, answer) => parcel.arrive(answer) });
+  // Batches of all publishers meet in one table of the server.
+  const prefix = randomBytes(9).toString('base64url');
+  let batches = 0;
+
+  return {
+    send: (entries) =>
+      new Promise((resolve) => {
+        if (entries.length === 1) postSingle(entries, { sentAtMs: 0, arrive: resolve });
+        else postBatch(entries, resolve);
+      }),
+    hush: (reason) => exchange.hush(reason),
+    sweep: (nowMs) => exchange.sweep(nowMs),
+    close: () => exchange.close(),
+  };
+
+  function postSingle([entry]: readonly Entry[], about: Parcel): void {
+    if (entry) exchange.post({ ...entry.message, headerLines: entry.headerLines, about });
+  }
+
+  function postBatch(entries: readonly Entry[], resolve: (answer: Answer) => void): void {
+    batches += 1;
+    const id = `${prefix}${batches.toString(36)}`;
+    const parcel: Parcel = {
+      sentAtMs: 0,
+      arrive: (answer) => resolve(checkCommit(answer, id, entries.length)),
+    };
+    for (const [position, { message, headerLines }] of entries.entries()) {
+      const last = position + 1 === entries.length;
+      const lines = `${headerLines}Nats-Batch-Id: ${id}\r\nNats-Batch-Sequence: ${position + 1}\r\n`;
+      exchange.post({
+        subject: message.subject,
+        payload: message.payload,
+        headerLines: last ? `${lines}Nats-Batch-Commit: 1\r\n` : lines,
+        about: last ? parcel : undefined,
+      });
+    }
+  }
+}
+
+/** The sequences of the members are counted back from the last one: only if all of them, and no others, were stored. */
+function checkCommit(answer: Answer, id: string, size: number): Answer {
+  if (answer.kind === 'stored')
+    return { kind: 'silence', reason: 'the server stored one message of the batch' };
+  if (answer.kind !== 'committed') return answer;
+  if (answer.batch === id && answer.count === size) return answer;
+  return {
+    kind: 'silence',
+    reason: `the server confirmed ${answer.count} messages of batch ${answer.batch}`,
+  };
+}

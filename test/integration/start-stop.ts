@@ -1,0 +1,69 @@
+/** One contract for every service: it can be stopped at any moment of its life, as often as you like, and leaves nothing. */
+import t from 'tap';
+import { setImmediate as tick, setTimeout as delay } from 'node:timers/promises';
+import { startActor } from '../../src/cluster/start-actor.ts';
+import { planCluster } from '../../src/cluster/topology.ts';
+import { loadConfig } from '../../src/config/load.ts';
+import { ROLES } from '../../src/domain/role.ts';
+import { applyTopology } from '../../src/nats/apply-topology.ts';
+import { listBeats } from '../../src/nats/beats.ts';
+import { openBucket } from '../../src/nats/bucket.ts';
+import { createRandom } from '../kit/random.ts';
+import { quietLog, startNatsServer } from '../kit/nats-server.ts';
+
+const ROUNDS = 12;
+
+const server = await startNatsServer(t);
+const connection = await server.connect();
+const settings = { 'nats.url': server.url, 'http.port': '0' } as const;
+const { config } = loadConfig({ flags: settings, env: {}, cwd: '/' });
+await applyTopology(connection, planCluster(config), { onDrift: 'update' });
+const buckets = [openBucket(connection, 'cluster'), openBucket(connection, 'egress')];
+
+interface Connz {
+  readonly num_connections: number;
+}
+
+async function countConnections(): Promise<number> {
+  return ((await (await fetch(`${server.monitorUrl}/connz`)).json()) as Connz).num_connections;
+}
+
+for (const role of ROLES) {
+  t.test(`${role}: stopped at random moments, again and again`, { timeout: 60_000 }, async (t) => {
+    const random = createRandom(4711);
+    for (let round = 0; round < ROUNDS; round += 1) {
+      const stop = new AbortController();
+      const starting = startActor(
+        { ...config, actor: { ...config.actor, id: `${role}-x` } },
+        { role, log: quietLog, stop: stop.signal },
+      );
+      if (round % 3 === 2) stop.abort(); // while it still connects
+      const actor = await starting.catch((error: unknown) => {
+        t.match(error, { code: 'CANCELLED' }, 'only a stop may end a start');
+        return undefined;
+      });
+      if (!actor) continue;
+      if (round % 2 === 0) await delay(random.int(1, 30));
+      else await tick();
+      if (round % 4 === 3) actor.abort();
+      else actor.quiet();
+      actor.quiet(); // a second word changes nothing
+      await actor.done;
+    }
+    const clusterBeats = await listBeats(buckets[0] as (typeof buckets)[0], quietLog);
+    t.equal(clusterBeats.find(({ id }) => id === `${role}-x`)?.status, 'stopped');
+    for (const bucket of buckets) t.same(await bucket.list('lock.>'), [], 'no lock is left');
+    t.equal(await countConnections(), 1, 'only the connection of the test is left');
+  });
+}
+
+t.test('two of a kind: the second leads when the first stops, and neither leaves a lock', async (t) => {
+  const start = (id: string) =>
+    startActor({ ...config, actor: { ...config.actor, id } }, { role: 'coordinator', log: quietLog });
+  const [first, second] = await Promise.all([start('one'), start('two')]);
+  first.quiet();
+  await first.done;
+  second.quiet();
+  await second.done;
+  t.same(await buckets[0]?.list('lock.>'), []);
+});
