@@ -19,7 +19,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   http: ['domain', 'policy', 'telemetry'],
   local: ['domain', 'policy', 'runtime', 'telemetry', '.'],
   cluster: ['domain', 'policy', 'wire', 'runtime', 'telemetry', 'config', 'actors', 'nats', 'http', '.'],
-  cli: ['domain', 'policy', 'wire', 'runtime', 'telemetry', 'config', 'nats', 'local', 'cluster', '.'],
+  cli: ['domain', 'policy', 'wire', 'runtime', 'telemetry', 'config', 'nats', 'http', 'local', 'cluster', '.'],
   '.': ['cluster', 'config', 'domain'],
 };
 

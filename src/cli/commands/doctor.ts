@@ -1,6 +1,8 @@
 /** `trawl doctor`: look at everything that has to be right, and say what to do about what is not. */
 import { statfsSync, existsSync } from 'node:fs';
 import { resolve } from 'node:path';
+import * as v from 'valibot';
+import { readJson } from '../../http/read-json.ts';
 import { planCluster } from '../../cluster/topology.ts';
 import { asFailure } from '../../domain/failure.ts';
 import { findBusyPorts } from '../../local/ports.ts';
@@ -136,11 +138,13 @@ function gatherDisk({ config }: CommandContext, usedBytes: number): Facts['disk'
 /** Only the monitoring page tells; it is known for the local cluster and closed to us elsewhere. */
 async function readSyncAlways({ config }: CommandContext): Promise<boolean | undefined> {
   const { condition, cluster } = await readLocalStatus(config.home);
-  if (condition !== 'running' || !cluster || !config.nats.url.some((url) => cluster.urls.includes(url)))
-    return undefined;
-  const response = await fetch(`http://127.0.0.1:${cluster.ports.monitor[0] ?? 0}/varz`, {
-    signal: AbortSignal.timeout(2_000),
-  });
-  const { jetstream } = (await response.json()) as { jetstream?: { config?: { sync_always?: boolean } } };
-  return jetstream?.config?.sync_always ?? false;
+  const isLocal = config.nats.url.some((url) => cluster?.urls.includes(url));
+  if (condition !== 'running' || !cluster || !isLocal) return undefined;
+  const page = `http://127.0.0.1:${cluster.ports.monitor[0] ?? 0}/varz`;
+  const facts = v.safeParse(serverPage, await readJson(page, { timeoutMs: 2_000 }));
+  return facts.success ? (facts.output.jetstream.config.sync_always ?? false) : undefined;
 }
+
+const serverPage = v.object({
+  jetstream: v.object({ config: v.object({ sync_always: v.optional(v.boolean()) }) }),
+});
