@@ -3,3 +3,7 @@ export { loadConfig, type LoadedConfig } from './config/load.ts';
 export type { Config } from './config/fields.ts';
 export { startCluster, type Cluster, type ClusterOptions } from './cluster/start-cluster.ts';
 export { Failure, type FailureCode } from './domain/failure.ts';
+export { connectTrawl, type TrawlOptions } from './client/connect-trawl.ts';
+export type { Client } from './client/client.ts';
+export type { Task } from './client/pack-tasks.ts';
+export type { TaskOutcome } from './client/results.ts';

@@ -1,6 +1,162 @@
-/** Worker: many copies, all alike. Takes work while its gate is open and until it is told to be quiet. */
-import { untilAborted, type Actor } from '../runtime/actor.ts';
+/**
+ * Worker: many copies, all alike. Takes tasks by priority, runs their handlers, stores what became of them, and only
+ * then lets them go. Told to be quiet it takes no more and gives back what it has not started; told to abort it gives
+ * back the rest as well. Neither is a fault of any task.
+ */
+import { PRIORITIES } from '../domain/task.ts';
+import { planLaneTargets } from '../policy/lane-targets.ts';
+import { planPrefetch } from '../policy/prefetch.ts';
+import type { Actor, Stop } from '../runtime/actor.ts';
+import { tellToEnd } from './worker/attempt.ts';
+import { createCrew, type Crew } from './worker/crew.ts';
+import type { Delivery, Hand, Lanes, WorkerLimits, WorkerPorts } from './worker/ports.ts';
+import { createSettler, type Settler } from './worker/settling.ts';
+import { listInHand, sweep } from './worker/upkeep.ts';
 
-export function createWorker(): Actor {
-  return { role: 'worker', run: (stop) => untilAborted(stop.quiet) };
+export interface Worker extends Actor {
+  /** Tasks that it has in hand. */
+  inFlight(): number;
+}
+
+const SWEEP_MAX_MS = 250;
+const SWEEPS_PER_LEASE = 12;
+const HANDS_EVERY_MS = 1_000;
+const ASK_EMPTY_EVERY_MS = 500;
+/** After the grace of the handlers nothing is waited for any longer: what was not stored comes back by its lease. */
+const LEAVE_AFTER_MS = 2_000;
+
+export function createWorker(ports: WorkerPorts, limits: WorkerLimits): Worker {
+  let crew: Crew | undefined;
+  return {
+    role: 'worker',
+    inFlight: () => (crew ? crew.running.size + crew.settling.size : 0),
+    run: (stop) => work(ports, limits, stop, (started) => (crew = started)),
+  };
+}
+
+async function work(
+  ports: WorkerPorts,
+  limits: WorkerLimits,
+  stop: Stop,
+  onCrew: (crew: Crew) => void,
+): Promise<void> {
+  let taking = true;
+  let lanesClosed = false;
+  let refillPlanned = false;
+  let handsToldAt = 0;
+  let handsTold = '';
+  let askedEmptyAt = 0;
+  let end = (): void => undefined;
+  const over = new Promise<void>((resolve) => (end = resolve));
+
+  const lanes: Lanes = ports.openLanes({ onDelivery, onRoom: planRefill });
+  const settler: Settler = createSettler(ports, limits, lanes);
+  const crew = createCrew({ ports, limits, settler, onChange });
+  onCrew(crew);
+  const forget = ports.onCancelled((cancelled) => crew.cancel(cancelled));
+  const sweeper = setInterval(tick, Math.min(SWEEP_MAX_MS, limits.leaseMs / SWEEPS_PER_LEASE));
+  stop.quiet.addEventListener('abort', quiet, { once: true });
+  stop.abort.addEventListener('abort', abort, { once: true });
+
+  if (stop.quiet.aborted) quiet();
+  else refill();
+  if (stop.abort.aborted) abort();
+  try {
+    await over;
+  } finally {
+    clearInterval(sweeper);
+    forget();
+    stop.quiet.removeEventListener('abort', quiet);
+    stop.abort.removeEventListener('abort', abort);
+    ports.tellInHand([]);
+  }
+
+  function onDelivery(delivery: Delivery): void {
+    if (taking && ports.isOpen()) {
+      crew.receive(delivery);
+      planRefill();
+    } else giveBack([delivery]);
+  }
+
+  function onChange(): void {
+    planRefill();
+    if (lanesClosed && crew.isIdle()) end();
+  }
+
+  /** Once per turn of the loop, however many tasks have come and gone in it. */
+  function planRefill(): void {
+    if (refillPlanned || !taking) return;
+    refillPlanned = true;
+    setImmediate(() => {
+      refillPlanned = false;
+      if (taking) refill();
+    });
+  }
+
+  function refill(): void {
+    const takes = ports.isOpen() && !crew.isReserved();
+    const facts = { concurrency: limits.concurrency, running: crew.running.size, taskMs: crew.taskMs() };
+    const perLane = takes ? planPrefetch(facts, limits).perLane : 0;
+    const targets = planLaneTargets(perLane, crew.waiting.counts);
+    for (const lane of PRIORITIES) {
+      const target = targets[lane] ?? 0;
+      const requested = lanes.requested(lane);
+      const missing = target - requested - (crew.waiting.counts[lane] ?? 0);
+      if (target === 0 && requested > 0) lanes.withdraw(lane);
+      // Few large requests are cheaper than many small ones; half of the room is enough to go on with meanwhile.
+      else if (missing > 0 && missing * 2 >= target) lanes.request(lane, missing);
+    }
+  }
+
+  function tick(): void {
+    sweep({ ports, limits, crew, lanes, settler });
+    if (taking && !ports.isOpen()) giveBack(crew.takeUnstarted());
+    crew.pump();
+    planRefill();
+    tellHands();
+    askEmpty();
+  }
+
+  function giveBack(deliveries: readonly Delivery[]): void {
+    for (const delivery of deliveries) settler.giveBack(delivery, 0);
+  }
+
+  function tellHands(): void {
+    const now = performance.now();
+    if (now - handsToldAt < HANDS_EVERY_MS) return;
+    handsToldAt = now;
+    const hands: readonly Hand[] = listInHand(crew);
+    const told = hands.map(({ reply }) => reply).join(' ');
+    if (told !== '' || handsTold !== '') ports.tellInHand(hands);
+    handsTold = told;
+  }
+
+  function askEmpty(): void {
+    const now = performance.now();
+    if (!ports.isEmpty || !taking || !crew.isIdle() || now - askedEmptyAt < ASK_EMPTY_EVERY_MS) return;
+    askedEmptyAt = Infinity; // until it is answered
+    ports.isEmpty().then(
+      (empty) => {
+        askedEmptyAt = performance.now();
+        if (empty && crew.isIdle()) quiet();
+      },
+      () => (askedEmptyAt = performance.now()),
+    );
+  }
+
+  function quiet(): void {
+    if (!taking) return;
+    taking = false;
+    giveBack(crew.close());
+    void lanes.close().then(() => {
+      lanesClosed = true;
+      onChange();
+    });
+  }
+
+  function abort(): void {
+    quiet();
+    for (const attempt of crew.running) tellToEnd(attempt, { kind: 'stopping' });
+    setTimeout(end, limits.abortGraceMs + LEAVE_AFTER_MS).unref();
+  }
 }

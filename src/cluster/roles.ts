@@ -1,22 +1,23 @@
 /** Role → actor, with the ports it needs fitted to the NATS adapters. The one place to look when adding an actor. */
 import { createAutoscaler } from '../actors/autoscaler.ts';
-import { createCoordinator } from '../actors/coordinator.ts';
 import { createExporter } from '../actors/exporter.ts';
 import { createProxyManager } from '../actors/proxy-manager.ts';
-import { createWorker } from '../actors/worker.ts';
 import type { Config } from '../config/fields.ts';
 import type { Role } from '../domain/role.ts';
-import { listBeats, watchBeats } from '../nats/beats.ts';
+import { listBeats } from '../nats/beats.ts';
 import { openBucket, type Bucket } from '../nats/bucket.ts';
 import type { Connection } from '../nats/connect.ts';
 import type { Announce } from '../nats/events.ts';
 import { runAsLeader } from '../nats/leader.ts';
 import type { Actor } from '../runtime/actor.ts';
+import type { Gate } from '../runtime/gate.ts';
 import type { Lead } from '../runtime/leadership.ts';
 import { createClusterMetrics } from '../telemetry/cluster-metrics.ts';
 import type { Log } from '../telemetry/log.ts';
 import type { ActorMetrics } from '../telemetry/metrics.ts';
 import type { Names } from '../wire/names.ts';
+import { createClusterCoordinator } from './create-coordinator.ts';
+import { createClusterWorker } from './create-worker.ts';
 
 export interface ActorParts {
   readonly config: Config;
@@ -27,6 +28,12 @@ export interface ActorParts {
   readonly log: Log;
   readonly registry: ActorMetrics['registry'];
   readonly announce: Announce;
+  /** Closed while this actor is paused. */
+  readonly gate: Gate;
+  /** When the last heartbeat that was stored was sent (monotonic ms). */
+  readonly lastBeatAt: () => number;
+  /** A worker ends by itself when nothing is left of this run, or of anything. */
+  readonly untilEmpty?: { readonly run?: string } | undefined;
 }
 
 export function createActor(role: Role, parts: ActorParts): Actor {
@@ -34,18 +41,13 @@ export function createActor(role: Role, parts: ActorParts): Actor {
 }
 
 const CREATE: Readonly<Record<Role, (parts: ActorParts) => Actor>> = {
-  coordinator: (parts) =>
-    createCoordinator({
-      lead: leadWith(parts, 'coordinator', parts.bucket),
-      watchBeats: (listener, signal) => watchBeats(parts.bucket, { log: parts.log, signal }, listener),
-      announce: ({ kind, actor }) => parts.announce({ about: 'actor', kind, facts: actor }),
-    }),
+  coordinator: createClusterCoordinator,
   'proxy-manager': (parts) =>
     createProxyManager({
       // The lock lies in the bucket that it protects: only there can the server fence a write by it.
       lead: leadWith(parts, 'proxy-manager', openBucket(parts.connection, parts.names.bucket('egress'))),
     }),
-  worker: () => createWorker(),
+  worker: createClusterWorker,
   exporter: ({ bucket, log, registry }) =>
     createExporter({ metrics: createClusterMetrics(registry), listBeats: () => listBeats(bucket, log) }),
   autoscaler: (parts) => createAutoscaler({ lead: leadWith(parts, 'autoscaler', parts.bucket) }),

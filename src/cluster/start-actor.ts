@@ -12,7 +12,7 @@ import { createAnnounce, type Announce } from '../nats/events.ts';
 import type { Identity } from '../nats/identity.ts';
 import { openMailbox } from '../nats/mailbox.ts';
 import { createPublisher } from '../nats/publisher.ts';
-import { createStop, type StopControl } from '../runtime/actor.ts';
+import { createStop, type Actor, type StopControl } from '../runtime/actor.ts';
 import { createCleanup, type Cleanup } from '../runtime/cleanup.ts';
 import { createGate } from '../runtime/gate.ts';
 import { isProcessRunning } from '../runtime/place.ts';
@@ -45,6 +45,8 @@ export interface StartOptions {
   readonly log: Log;
   /** Ends the wait for NATS. */
   readonly stop?: AbortSignal | undefined;
+  /** A worker ends by itself when nothing is left of this run, or of anything. */
+  readonly untilEmpty?: { readonly run?: string } | undefined;
 }
 
 interface Life {
@@ -54,12 +56,13 @@ interface Life {
   readonly names: Names;
   readonly log: Log;
   readonly cleanup: Cleanup;
+  readonly untilEmpty: StartOptions['untilEmpty'];
 }
 
 /** Resolves when the actor runs; when it rejects, nothing of it is left. */
 export async function startActor(
   config: Config,
-  { role, log: parentLog, stop }: StartOptions,
+  { role, log: parentLog, stop, untilEmpty }: StartOptions,
 ): Promise<Running> {
   const id = config.actor.id ?? createActorId();
   const log = parentLog.child({ role, id });
@@ -70,6 +73,7 @@ export async function startActor(
     names: createNames(config.namespace),
     log,
     cleanup: createCleanup(log),
+    untilEmpty,
   };
   try {
     const connection = await connect(life, stop);
@@ -105,12 +109,14 @@ async function begin(life: Life, connection: Connection): Promise<Running> {
   const loopDelay = watchLoopDelay();
   cleanup.add('loop delay', () => loopDelay.stop());
   const bucket = openBucket(connection, names.bucket('cluster'));
+  const made: { actor?: Actor } = {};
+  const inFlight = (): number => made.actor?.inFlight?.() ?? 0;
   const identity = await claimIdentity(bucket, {
     beat: firstBeat({ role, id, version: VERSION }),
     isRunning: isProcessRunning,
     deadAfterMs: config.heartbeat.deadAfter,
     log,
-    measure: () => ({ paused: !gate.isOpen(), loopDelayMs: loopDelay.takeMaxMs() }),
+    measure: () => ({ paused: !gate.isOpen(), loopDelayMs: loopDelay.takeMaxMs(), inFlight: inFlight() }),
   });
   cleanup.add('heartbeat', () => identity.end());
 
@@ -120,6 +126,7 @@ async function begin(life: Life, connection: Connection): Promise<Running> {
     version: VERSION,
     loopDelay,
     heartbeatFailures: () => identity.failures(),
+    inFlight,
   });
   cleanup.add('connection metrics', countReconnects(connection, metrics));
   const page = await openPage(life, { connection, identity, metrics });
@@ -136,7 +143,11 @@ async function begin(life: Life, connection: Connection): Promise<Running> {
     log,
     registry: metrics.registry,
     announce,
+    gate,
+    lastBeatAt: () => identity.storedAt(),
+    untilEmpty: life.untilEmpty,
   });
+  made.actor = actor;
   await identity.update({ status: 'running', http: page.url });
   identity.start(config.heartbeat.interval);
   control.stop.quiet.addEventListener('abort', () => void identity.update({ status: 'draining' }), {

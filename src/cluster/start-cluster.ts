@@ -13,6 +13,8 @@ export interface ClusterOptions {
   readonly log?: Log;
   /** Drains and ends the actors, also while they still start. */
   readonly stop?: AbortSignal;
+  /** A worker ends by itself when nothing is left of this run, or of anything. */
+  readonly untilEmpty?: { readonly run?: string } | undefined;
 }
 
 export interface Cluster {
@@ -74,7 +76,12 @@ export async function startCluster(config: Config, options: ClusterOptions): Pro
       quiet: control.stop.quiet,
       restarts: restartsUpTo(config.local.restartBackoffMax),
       async start() {
-        const actor = await startActor(config, { role, log, stop: control.stop.quiet });
+        const actor = await startActor(config, {
+          role,
+          log,
+          stop: control.stop.quiet,
+          untilEmpty: options.untilEmpty,
+        });
         running.set(role, actor);
         if (control.stop.quiet.aborted) actor.quiet();
         isUp();

@@ -86,6 +86,59 @@ export const fields = {
     batch: field(integer({ min: 1, max: 1000 }), '500', 'Messages in one atomic batch'),
     ackTimeout: field(duration({ minMs: 1 }), '5s', 'How long a publish waits for its acknowledgement'),
   },
+  worker: {
+    concurrency: field(integer({ min: 1, max: 1_000 }), '3', 'Tasks that a worker runs at once', {
+      flag: 'concurrency',
+    }),
+    scrapers: field(text, 'config/scrapers', 'Folder of the scrapers that a worker loads', {
+      flag: 'scrapers',
+    }),
+    prefetch: field(
+      integer({ min: 1, max: 10_000 }),
+      '1000',
+      'Tasks of one priority that a worker may hold before it starts them; slow tasks are held in smaller numbers',
+    ),
+  },
+  tasks: {
+    timeout: field(duration({ minMs: 1 }), '1h', 'Hard limit of one attempt, where the scraper sets none'),
+    retries: field(
+      integer({ min: 0, max: 19 }),
+      '3',
+      'Attempts after the first one, where the scraper sets none; then the task is dead',
+    ),
+    retryBase: field(duration({ minMs: 1 }), '60s', 'Wait before the second attempt; doubles each time'),
+    retryMax: field(duration({ minMs: 1 }), '1h', 'Longest wait between two attempts'),
+    watermark: field(
+      integer({ min: 1, max: 100_000_000 }),
+      '2000000',
+      'Tasks in the queue beyond which nothing more is taken in from submissions',
+    ),
+  },
+  runs: {
+    maxActivePerScraper: field(
+      integer({ min: 1, max: 1_000 }),
+      '1',
+      'Runs of one scraper that are worked on at once',
+    ),
+    maxActive: field(integer({ min: 1, max: 10_000 }), '100', 'Runs that are worked on at once'),
+    keep: field(
+      duration({ minMs: 1000, maxMs: 366 * 24 * 3_600_000 }),
+      '720h',
+      'Runs that ended longer ago are removed, with their results',
+    ),
+    idleEnd: field(
+      duration({ minMs: 100 }),
+      '30s',
+      'A run that was never sealed ends when everything is settled and nothing was submitted for so long',
+    ),
+  },
+  lock: {
+    ttl: field(
+      duration({ minMs: 1000 }),
+      '300s',
+      'How long a lock outlives a holder that no longer renews it',
+    ),
+  },
   local: {
     workers: field(integer({ min: 0, max: 1000 }), '3', 'Workers of the local cluster', {
       flag: 'workers',

@@ -63,19 +63,20 @@ export function port(range: { min: number }): Parser<number> {
 }
 
 const MS_PER_UNIT: Readonly<Record<string, number>> = { ms: 1, s: 1000, m: 60_000, h: 3_600_000 };
-/** Timers of Node fire at once when they are set past 24.8 days, so durations end well below. */
-const DURATION_MAX_MS = 24 * 3_600_000;
+const MS_PER_HOUR = 3_600_000;
+/** Timers of Node fire at once when they are set past 24.8 days, so durations that are waited for end well below. */
+const DURATION_MAX_MS = 24 * MS_PER_HOUR;
 
 /** A duration; its value is in milliseconds, and a plain number is read as milliseconds too. */
-export function duration(range: { minMs: number }): Parser<number> {
-  const { minMs } = range;
+export function duration(range: { minMs: number; maxMs?: number }): Parser<number> {
+  const { minMs, maxMs = DURATION_MAX_MS } = range;
   const least = minMs % 1000 === 0 ? `${minMs / 1000}s` : `${minMs}ms`;
-  return single(`a duration (250ms, 30s, 5m, 1h) from ${least} to 24h`, (given) => {
+  return single(`a duration (250ms, 30s, 5m, 1h) from ${least} to ${maxMs / MS_PER_HOUR}h`, (given) => {
     const [, amount, unit = 'ms'] = /^(\d+(?:\.\d+)?)(ms|s|m|h)?$/.exec(given) ?? [];
     const unitMs = MS_PER_UNIT[unit];
     if (amount === undefined || unitMs === undefined) return undefined;
     const ms = Math.round(Number(amount) * unitMs);
-    return ms >= minMs && ms <= DURATION_MAX_MS ? ms : undefined;
+    return ms >= minMs && ms <= maxMs ? ms : undefined;
   });
 }
 

@@ -21,6 +21,8 @@ export interface Identity {
   start(intervalMs: number): void;
   /** How many beats could not be stored. */
   failures(): number;
+  /** When the last beat that was stored was sent (monotonic ms). */
+  storedAt(): number;
   /** Aborts when another process has the id: this one must not go on under it. */
   readonly lost: AbortSignal;
   /** Says `stopped`, and beats no more. */
@@ -38,6 +40,7 @@ export function createIdentity(bucket: Bucket, claimed: Claimed): Identity {
   const log = claimed.log.child({ role: claimed.beat.role, id: claimed.beat.id });
   const lost = new AbortController();
   let { beat, revision } = claimed;
+  let storedAt = performance.now();
   let failures = 0;
   let streak = 0;
   let waiting = 0;
@@ -55,6 +58,7 @@ export function createIdentity(bucket: Bucket, claimed: Claimed): Identity {
       timer = setInterval(() => void (waiting === 0 && send({})), intervalMs);
     },
     failures: () => failures,
+    storedAt: () => storedAt,
     lost: lost.signal,
     async end() {
       clearInterval(timer);
@@ -76,8 +80,10 @@ export function createIdentity(bucket: Bucket, claimed: Claimed): Identity {
 
   async function sendNow(record: Beat): Promise<void> {
     if (isLost()) return;
+    const sentAt = performance.now();
     try {
       revision = await store(record);
+      storedAt = sentAt;
       if (streak > 0) log.info('beat.recovered', { failed: streak });
       streak = 0;
     } catch (error) {

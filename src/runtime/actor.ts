@@ -13,6 +13,8 @@ export interface Stop {
 export interface Actor {
   readonly role: Role;
   run(stop: Stop): Promise<void>;
+  /** Tasks that it has in hand. */
+  inFlight?(): number;
 }
 
 export interface StopControl {

@@ -15,6 +15,7 @@ export interface ActorFacts {
   readonly version: string;
   readonly loopDelay: LoopDelay;
   readonly heartbeatFailures: () => number;
+  readonly inFlight: () => number;
 }
 
 export function createActorMetrics(facts: ActorFacts): ActorMetrics {
@@ -38,6 +39,8 @@ export function createActorMetrics(facts: ActorFacts): ActorMetrics {
     {},
     () => facts.loopDelay.maxMs() / 1e3,
   );
+
+  gauge('trawl_tasks_in_flight', 'Tasks that this actor has in hand.', {}, facts.inFlight);
 
   const failures = new Counter({
     name: 'trawl_heartbeat_failures_total',

@@ -17,7 +17,24 @@ export interface Names {
   bucket(name: BucketName): string;
   /** Adds the namespace to a subject or stream name as the definitions in `nats/` spell it. */
   localize(definition: string): string;
+  /** Where to submit tasks of a scraper: into a run, or into the scraper's standing run. */
+  submit(scraper: string, run?: string): string;
+  task(task: { priority: number; scraper: string; run: string; id: string }): string;
+  /** A task that waits for its time. */
+  delay(task: { run: string; id: string }): string;
+  /** The one record of a task; `*` for all of a run, or of all runs. */
+  ledger(run: string, id: string): string;
+  /** Marks a dead task, so that dead ones are found without looking at the others. */
+  dead(run: string, id: string): string;
+  /** What one writer has changed in a run, committed with the changes. */
+  count(run: string, writer: string): string;
+  schedule(name: string): string;
+  due(name: string): string;
   event(about: string, kind: string): string;
+  /** A request that any coordinator answers. */
+  service(verb: string): string;
+  /** What all workers hear. */
+  broadcast(verb: string): string;
   /** The mailbox of one actor; the verb is the last token. */
   mailbox(role: string, id: string): string;
 }
@@ -35,6 +52,16 @@ export function createNames(namespace: string): Names {
     stream: prefixed,
     bucket: prefixed,
     localize,
+    submit: (scraper, run) => `${namespace}.submit.${scraper}${run === undefined ? '' : `.${run}`}`,
+    task: ({ priority, scraper, run, id }) => `${namespace}.task.${priority}.${scraper}.${run}.${id}`,
+    delay: ({ run, id }) => `${namespace}.delay.${run}.${id}`,
+    ledger: (run, id) => `${namespace}.ledger.${run}.${id}`,
+    dead: (run, id) => `${namespace}.dead.${run}.${id}`,
+    count: (run, writer) => `${namespace}.count.${run}.${writer}`,
+    schedule: (name) => `${namespace}.schedule.${name}`,
+    due: (name) => `${namespace}.due.${name}`,
+    service: (verb) => `${namespace}.ctl.${verb}`,
+    broadcast: (verb) => `${namespace}.all.${verb}`,
     event: (about, kind) => `${namespace}.event.${about}.${kind}`,
     mailbox: (role, id) => `${namespace}.ctl.${role}.${id}`,
   };
@@ -52,4 +79,12 @@ export const keys = {
   lock: (name: string): string => `lock.${name}`,
   beat: (role: string, id: string): string => `beat.${role}.${id}`,
   allBeats: 'beat.>',
+  run: (id: string): string => `run.${id}`,
+  allRuns: 'run.*',
+  /** What one worker has in hand, so that others can give it back for it. */
+  inHand: (worker: string): string => `hand.${worker}`,
+  allInHand: 'hand.*',
+  /** A flag that holds work back: of a run, a scraper, a host, or of everything. */
+  pause: (kind: string, name: string): string => `control.pause.${kind}.${name}`,
+  allPauses: 'control.pause.>',
 };

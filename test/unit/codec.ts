@@ -53,6 +53,12 @@ t.test('broken and hostile bytes are refused, each with a reason', async (t) => 
   }
 });
 
+t.test('a small message that unfolds without end is refused', async (t) => {
+  // An array that holds a reference to itself twice, over and over: the bytes of a clone that some packers understand.
+  const bomb = Uint8Array.from([0xc9, 0x00, 0x00, 0x00, 0x02, 0x69, 0x92, ...Array<number>(400).fill(0xd4)]);
+  t.throws(() => decode(bomb), { code: 'INVALID' });
+});
+
 t.test('random bytes never escape as anything but INVALID', async (t) => {
   let seed = 7;
   const random = (): number => (seed = (seed * 48_271) % 2_147_483_647) / 2_147_483_647;

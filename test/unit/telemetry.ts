@@ -32,6 +32,7 @@ t.test('metrics move, and their names pass the rules of Prometheus', async (t) =
     version: '1.2.3',
     loopDelay,
     heartbeatFailures: () => failures,
+    inFlight: () => 4,
   });
   const read = (): Promise<string> => metrics.registry.metrics();
   t.equal(valueOf(await read(), 'trawl_heartbeat_failures_total'), 0);

@@ -9,11 +9,12 @@ import { findBusyPorts } from '../../local/ports.ts';
 import { allPorts, planPorts } from '../../local/layout.ts';
 import { readLocalStatus } from '../../local/status.ts';
 import { compareTopology, describeDrift } from '../../nats/apply-topology.ts';
-import { connectNats, type Connection } from '../../nats/connect.ts';
+import type { Connection } from '../../nats/connect.ts';
 import { readClockSkew, readStoreUse } from '../../nats/server-facts.ts';
 import { diagnose, type Facts, type Finding } from '../../policy/diagnose.ts';
 import type { Command, CommandContext } from '../command.ts';
 import { EXIT } from '../exit.ts';
+import { withConnection } from '../with-connection.ts';
 
 const MARK: Readonly<Record<Finding['level'], string>> = {
   ok: 'ok  ',
@@ -47,7 +48,7 @@ export const doctorCommand: Command = {
 };
 
 async function gatherFacts(context: CommandContext): Promise<Facts> {
-  const { config, log } = context;
+  const { config } = context;
   const always = {
     nodeVersion: process.versions.node,
     durability: config.durability,
@@ -60,34 +61,25 @@ async function gatherFacts(context: CommandContext): Promise<Facts> {
     syncAlways: undefined,
     clockSkewMs: undefined,
   };
-  let connection: Connection;
   try {
-    connection = await connectNats({
-      access: config.nats,
-      name: 'trawl doctor',
-      log,
-      whenUnreachable: 'fail',
+    return await withConnection(context, 'doctor', async (connection) => {
+      const { nc } = connection;
+      const server = { version: nc.info?.version ?? '', name: nc.info?.server_name ?? '' };
+      const usedBytes = await readStoreUse(connection);
+      const disk = gatherDisk(context, usedBytes ?? 0);
+      if (usedBytes === undefined) return { ...always, ...nothing, server, disk };
+      return {
+        ...always,
+        server,
+        jetstream: true,
+        ...(await gatherTopology(context, connection)),
+        syncAlways: await readSyncAlways(context),
+        clockSkewMs: await readClockSkew(connection),
+        disk,
+      };
     });
   } catch (error) {
     return { ...always, ...nothing, serverProblem: asFailure(error).message, disk: gatherDisk(context, 0) };
-  }
-  try {
-    const { nc } = connection;
-    const server = { version: nc.info?.version ?? '', name: nc.info?.server_name ?? '' };
-    const usedBytes = await readStoreUse(connection);
-    const disk = gatherDisk(context, usedBytes ?? 0);
-    if (usedBytes === undefined) return { ...always, ...nothing, server, disk };
-    return {
-      ...always,
-      server,
-      jetstream: true,
-      ...(await gatherTopology(context, connection)),
-      syncAlways: await readSyncAlways(context),
-      clockSkewMs: await readClockSkew(connection),
-      disk,
-    };
-  } finally {
-    await connection.close();
   }
 }
 

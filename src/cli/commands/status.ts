@@ -1,7 +1,6 @@
 /** `trawl status`: every actor of the cluster with state, pid, uptime, work in flight and last beat. */
 import { listBeats } from '../../nats/beats.ts';
 import { openBucket } from '../../nats/bucket.ts';
-import { connectNats } from '../../nats/connect.ts';
 import { asFailure, type Failure } from '../../domain/failure.ts';
 import type { Beat } from '../../domain/beat.ts';
 import { readLocalStatus, type LocalStatus } from '../../local/status.ts';
@@ -10,6 +9,7 @@ import { createNames } from '../../wire/names.ts';
 import type { Command, CommandContext } from '../command.ts';
 import { EXIT, exitCodeOf } from '../exit.ts';
 import { renderAge, renderTable } from '../table.ts';
+import { withConnection } from '../with-connection.ts';
 
 export const statusCommand: Command = {
   usage: 'status',
@@ -35,20 +35,13 @@ export const statusCommand: Command = {
   },
 };
 
-async function hearBeats({ config, log }: CommandContext): Promise<{ beats: Beat[]; failure?: Failure }> {
+async function hearBeats(context: CommandContext): Promise<{ beats: Beat[]; failure?: Failure }> {
+  const { config, log } = context;
   try {
-    const connection = await connectNats({
-      access: config.nats,
-      name: 'trawl status',
-      log,
-      whenUnreachable: 'fail',
-    });
-    try {
-      const bucket = openBucket(connection, createNames(config.namespace).bucket('cluster'));
-      return { beats: await listBeats(bucket, log) };
-    } finally {
-      await connection.close();
-    }
+    const beats = await withConnection(context, 'status', (connection) =>
+      listBeats(openBucket(connection, createNames(config.namespace).bucket('cluster')), log),
+    );
+    return { beats };
   } catch (error) {
     return { beats: [], failure: asFailure(error) };
   }

@@ -1,9 +1,9 @@
 /** `trawl topology diff|apply`: the streams, buckets and consumers against their definitions in nats/. */
-import { connectNats, type Connection } from '../../nats/connect.ts';
 import { applyTopology, compareTopology, describeDrift } from '../../nats/apply-topology.ts';
 import { planCluster } from '../../cluster/topology.ts';
 import type { Command, CommandContext } from '../command.ts';
 import { EXIT } from '../exit.ts';
+import { withConnection } from '../with-connection.ts';
 
 export const topologyCommand: Command = {
   usage: 'topology <action>',
@@ -19,7 +19,7 @@ export const topologyCommand: Command = {
 };
 
 async function diff(context: CommandContext): Promise<0 | 1> {
-  const states = await withConnection(context, (connection) =>
+  const states = await withConnection(context, 'topology', (connection) =>
     compareTopology(connection, planCluster(context.config)),
   );
   const wrong = states.filter(({ state }) => state !== 'same');
@@ -38,7 +38,7 @@ async function diff(context: CommandContext): Promise<0 | 1> {
 }
 
 async function apply(context: CommandContext): Promise<0> {
-  const changes = await withConnection(context, (connection) =>
+  const changes = await withConnection(context, 'topology', (connection) =>
     applyTopology(connection, planCluster(context.config), { onDrift: 'update' }),
   );
   const done = changes.filter(({ action }) => action !== 'kept');
@@ -54,21 +54,4 @@ async function apply(context: CommandContext): Promise<0> {
           .join('\n'),
   );
   return EXIT.ok;
-}
-
-async function withConnection<T>(
-  { config, log }: CommandContext,
-  use: (connection: Connection) => Promise<T>,
-): Promise<T> {
-  const connection = await connectNats({
-    access: config.nats,
-    name: 'trawl topology',
-    log,
-    whenUnreachable: 'fail',
-  });
-  try {
-    return await use(connection);
-  } finally {
-    await connection.close();
-  }
 }

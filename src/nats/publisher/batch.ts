@@ -1,12 +1,16 @@
 /** An atomic batch on the wire: its members in one go, one answer for all of them. */
 import { randomBytes } from 'node:crypto';
 import type { Answer } from './answer.ts';
-import type { CourierPorts } from './courier.ts';
-import type { Entry } from './entry.ts';
-import { createExchange, type Exchange } from './exchange.ts';
+import { createExchange, type Exchange, type ExchangeOptions } from './exchange.ts';
 
 /** What the batch adds to a member: id, position and commit. */
 export const BATCH_HEADER_BYTES = 128;
+
+/** What a batch needs to know of its members. */
+export interface Member {
+  readonly message: { readonly subject: string; readonly payload: Uint8Array };
+  readonly headerLines: string;
+}
 
 interface Parcel {
   sentAtMs: number;
@@ -14,40 +18,45 @@ interface Parcel {
 }
 
 export interface BatchSender extends Pick<Exchange<unknown>, 'hush' | 'sweep' | 'close'> {
-  /** One entry goes as a plain message, several as a batch. Never rejects. */
-  send(entries: readonly Entry[]): Promise<Answer>;
+  /** One member goes as a plain message, several as a batch. Never rejects. */
+  send(members: readonly Member[]): Promise<Answer>;
 }
 
-export function createBatchSender(ports: CourierPorts): BatchSender {
-  const exchange = createExchange<Parcel>({ ...ports, onAnswer: (parcel, answer) => parcel.arrive(answer) });
+export function createBatchSender(options: Omit<ExchangeOptions<unknown>, 'onAnswer'>): BatchSender {
+  const exchange = createExchange<Parcel>({
+    ...options,
+    onAnswer: (parcel, answer) => parcel.arrive(answer),
+  });
   // Batches of all publishers meet in one table of the server.
   const prefix = randomBytes(9).toString('base64url');
   let batches = 0;
 
   return {
-    send: (entries) =>
+    send: (members) =>
       new Promise((resolve) => {
-        if (entries.length === 1) postSingle(entries, { sentAtMs: 0, arrive: resolve });
-        else postBatch(entries, resolve);
+        if (members.length === 1) postSingle(members, { sentAtMs: 0, arrive: resolve });
+        else postBatch(members, resolve);
       }),
     hush: (reason) => exchange.hush(reason),
     sweep: (nowMs) => exchange.sweep(nowMs),
     close: () => exchange.close(),
   };
 
-  function postSingle([entry]: readonly Entry[], about: Parcel): void {
-    if (entry) exchange.post({ ...entry.message, headerLines: entry.headerLines, about });
+  function postSingle([only]: readonly Member[], about: Parcel): void {
+    if (!only) return;
+    const { subject, payload } = only.message;
+    exchange.post({ subject, payload, headerLines: only.headerLines, about });
   }
 
-  function postBatch(entries: readonly Entry[], resolve: (answer: Answer) => void): void {
+  function postBatch(members: readonly Member[], resolve: (answer: Answer) => void): void {
     batches += 1;
     const id = `${prefix}${batches.toString(36)}`;
     const parcel: Parcel = {
       sentAtMs: 0,
-      arrive: (answer) => resolve(checkCommit(answer, id, entries.length)),
+      arrive: (answer) => resolve(checkCommit(answer, id, members.length)),
     };
-    for (const [position, { message, headerLines }] of entries.entries()) {
-      const last = position + 1 === entries.length;
+    for (const [position, { message, headerLines }] of members.entries()) {
+      const last = position + 1 === members.length;
       const lines = `${headerLines}Nats-Batch-Id: ${id}\r\nNats-Batch-Sequence: ${position + 1}\r\n`;
       exchange.post({
         subject: message.subject,

@@ -1,0 +1,91 @@
+/**
+ * What the leader clears up after others: the tasks of a worker that died, the open tasks of a cancelled run, and
+ * runs that ended long ago.
+ */
+import { messageOf } from '../../domain/failure.ts';
+import type { Log } from '../../telemetry/log.ts';
+import type { RunRecord } from '../../wire/run-record.ts';
+
+export interface HousekeepingPorts {
+  /** Gives back what the dead worker had in hand; how many tasks it was. */
+  readonly giveBackTasksOf: (worker: string) => Promise<number>;
+  readonly runs: () => readonly RunRecord[];
+  /** Tasks of a run without an outcome. */
+  readonly countOpen: (run: string) => Promise<number>;
+  /** Settles them as cancelled. */
+  readonly cancelLeft: (run: string, over: AbortSignal) => Promise<number>;
+  /** Notes the final counts of a cancelled run, and that it needs no more care. */
+  readonly finish: (run: string) => Promise<void>;
+  readonly erase: (run: string) => Promise<number>;
+  readonly now: () => number; // epoch ms
+  readonly log: Log;
+}
+
+export interface HousekeepingLimits {
+  readonly everyMs: number;
+  /** Runs that ended longer ago are removed. */
+  readonly keepMs: number;
+}
+
+export interface Housekeeping {
+  /** Looks around now and then, until the term is over. */
+  run(over: AbortSignal): Promise<void>;
+  workerLost(worker: string): void;
+}
+
+export function createHousekeeping(ports: HousekeepingPorts, limits: HousekeepingLimits): Housekeeping {
+  const { log } = ports;
+  return {
+    async run(over) {
+      while (!over.aborted) {
+        await attempt(() => settleCancelled(over));
+        await attempt(() => removeOld());
+        await rest(over);
+      }
+    },
+    workerLost(worker) {
+      void attempt(async () => {
+        const tasks = await ports.giveBackTasksOf(worker);
+        if (tasks > 0) log.info('tasks.given-back', { worker, tasks });
+      });
+    },
+  };
+
+  async function settleCancelled(over: AbortSignal): Promise<void> {
+    for (const { id, state, final } of ports.runs()) {
+      if (state !== 'cancelled' || final !== undefined || over.aborted) continue;
+      const settled = (await ports.countOpen(id)) > 0 ? await ports.cancelLeft(id, over) : 0;
+      if (settled > 0) log.info('run.cleared', { run: id, cancelled: settled });
+      if ((await ports.countOpen(id)) === 0) await ports.finish(id);
+    }
+  }
+
+  async function removeOld(): Promise<void> {
+    const before = ports.now() - limits.keepMs;
+    for (const { id, endedAt } of ports.runs()) {
+      if (endedAt === undefined || endedAt > before) continue;
+      log.info('run.removed', { run: id, records: await ports.erase(id) });
+    }
+  }
+
+  /** What fails now is tried again at the next look. */
+  async function attempt(step: () => Promise<void>): Promise<void> {
+    try {
+      await step();
+    } catch (error) {
+      log.warn('housekeeping.failed', { reason: messageOf(error) });
+    }
+  }
+
+  function rest(over: AbortSignal): Promise<void> {
+    return new Promise((resolve) => {
+      const end = (): void => {
+        clearTimeout(timer);
+        over.removeEventListener('abort', end);
+        resolve();
+      };
+      const timer = setTimeout(end, limits.everyMs);
+      over.addEventListener('abort', end, { once: true });
+    });
+  }
+}

@@ -1,0 +1,99 @@
+/**
+ * One message of the intake becomes tasks, in an order that a death at any point neither loses nor doubles:
+ *
+ *   accept in the ledger → count duplicates → put into the queue → acknowledge
+ *
+ * A message that is delivered again finds its own tasks by the sequence in their records, and queues them once more,
+ * which does no harm. Duplicates are counted before anything is queued: until then no task of this message can have
+ * changed, so a second delivery tells its own tasks from those of others.
+ */
+import { Failure } from '../../domain/failure.ts';
+import type { RunRecord } from '../../wire/run-record.ts';
+import type { ParsedSubmission } from '../../wire/submission.ts';
+import type { ParsedRequest } from '../../wire/submission-task.ts';
+import { acceptAll, type Accepted } from './accept.ts';
+import { isEnded } from './is-ended.ts';
+import type { Intake, IntakeMessage, Ledger, RunDraft, TaskQueue } from './ports.ts';
+import { graveRecord, homeOf, lateRecord, queuedRecord, type Acceptable } from './task-record.ts';
+
+export interface TakeInPorts {
+  readonly ledger: Pick<Ledger, 'accept' | 'countDuplicates' | 'readMany' | 'counts'>;
+  readonly queue: Pick<TaskQueue, 'enqueue'>;
+  readonly intake: Pick<Intake, 'forward'>;
+  /** The run, made if nobody knows it. */
+  readonly ensureRun: (draft: RunDraft) => Promise<RunRecord>;
+}
+
+/** Throws when the message must come again. */
+export type TakeIn = (message: IntakeMessage, submitted?: ParsedSubmission) => Promise<void>;
+
+export function createTakeIn({ ledger, queue, intake, ensureRun }: TakeInPorts): TakeIn {
+  return async (message, submitted) => {
+    const { headerRun, scraper } = message;
+    if (headerRun === undefined) return takeTasks(message, submitted ?? message.parse());
+    // Work of a run waits under the run's subject, wherever it was sent to.
+    await ensureRun({ id: headerRun, scraper, standing: false });
+    await message.forwardWhole(headerRun);
+  };
+
+  async function takeTasks(
+    message: IntakeMessage,
+    { requests, problems, duplicates }: ParsedSubmission,
+  ): Promise<void> {
+    const { seq, at } = message;
+    const home = homeOf(message);
+    const run = home.id;
+    const { own, others } = splitByRun(requests, run);
+    await forwardOthers(message, others);
+
+    const recordOf = isEnded(await ensureRun(home)) ? lateRecord : queuedRecord;
+    const records: Acceptable[] = own.map((request) => recordOf(request, { run, seq, at }));
+    for (const problem of problems) {
+      const grave = problem.run ?? run;
+      if (grave !== run) await ensureRun({ id: grave, scraper: home.scraper, standing: false });
+      records.push(graveRecord(problem, { run: grave, seq, at }));
+    }
+    const accepted = await acceptAll(ledger, records, message);
+    await countDuplicates(message, accepted, { run, duplicates });
+    await queue.enqueue(accepted.ready);
+  }
+
+  async function forwardOthers(
+    { scraper, seq }: IntakeMessage,
+    others: ReadonlyMap<string, readonly ParsedRequest[]>,
+  ): Promise<void> {
+    for (const [run, tasks] of others) {
+      await ensureRun({ id: run, scraper, standing: false });
+      await intake.forward(tasks, { scraper, run, seq });
+    }
+  }
+
+  async function countDuplicates(
+    { seq, redelivered }: IntakeMessage,
+    accepted: Accepted,
+    inMessage: { readonly run: string; readonly duplicates: number },
+  ): Promise<void> {
+    const byRun = new Map(accepted.known);
+    byRun.set(inMessage.run, (byRun.get(inMessage.run) ?? 0) + inMessage.duplicates);
+    for (const [run, duplicates] of byRun) {
+      if (duplicates === 0) continue;
+      if (redelivered && (await ledger.counts(run)).recent.includes(seq)) continue;
+      const outcome = await ledger.countDuplicates({ run, duplicates, intake: seq });
+      if (outcome.kind === 'failed') throw new Failure('UNAVAILABLE', outcome.reason);
+    }
+  }
+}
+
+function splitByRun(
+  requests: readonly ParsedRequest[],
+  home: string,
+): { own: readonly ParsedRequest[]; others: ReadonlyMap<string, readonly ParsedRequest[]> } {
+  const own: ParsedRequest[] = [];
+  const others = new Map<string, ParsedRequest[]>();
+  for (const request of requests) {
+    const run = request.run ?? home;
+    if (run === home) own.push(request);
+    else if (!others.get(run)?.push(request)) others.set(run, [request]);
+  }
+  return { own, others };
+}

@@ -1,0 +1,60 @@
+/** What was submitted → the records that the ledger accepts. */
+import { defaultRunId, isRunId } from '../../domain/run-id.ts';
+import type { LedgerRecord, TaskSpec } from '../../domain/task.ts';
+import type { ParsedProblem } from '../../wire/submission.ts';
+import type { ParsedRequest } from '../../wire/submission-task.ts';
+import type { RunDraft } from './ports.ts';
+
+export type Acceptable = Extract<LedgerRecord, { state: 'queued' | 'dead' }>;
+type Queued = Extract<LedgerRecord, { state: 'queued' }>;
+
+/** Where and when something was submitted. */
+export interface Origin {
+  readonly run: string;
+  readonly seq: number;
+  readonly at: number; // epoch ms
+}
+
+const ORIGINAL_MAX_BYTES = 64 * 1024;
+/** Stands for the scraper of what was sent to a subject that no scraper can have. */
+const NO_SCRAPER = 'invalid';
+
+/** The run that takes a message in, whatever its subject says. */
+export function homeOf({ scraper, run }: { readonly scraper: string; readonly run?: string }): RunDraft {
+  const known = isRunId(scraper) ? scraper : NO_SCRAPER;
+  return run !== undefined && isRunId(run)
+    ? { id: run, scraper: known, standing: run === defaultRunId(known) }
+    : { id: defaultRunId(known), scraper: known, standing: true };
+}
+
+export function queuedRecord(task: ParsedRequest, { run, seq, at }: Origin): Queued {
+  return { state: 'queued', spec: specOf(task, { run, at }), at, intake: seq, faults: [] };
+}
+
+/** For a task that came when its run had ended: it is kept, and a person may put it back. */
+export function lateRecord(task: ParsedRequest, { run, at }: Origin): Acceptable {
+  const message = `run ${run} had ended when this was submitted`;
+  return {
+    state: 'dead',
+    spec: specOf(task, { run, at }),
+    at,
+    faults: [],
+    error: { code: 'REJECTED', message },
+  };
+}
+
+export function graveRecord(problem: ParsedProblem, { run, at }: Origin): Acceptable {
+  const { id, scraper, reason, original } = problem;
+  return {
+    state: 'dead',
+    spec: { id, run, scraper, priority: 0, createdAt: at },
+    at,
+    faults: [],
+    error: { code: 'INVALID', message: reason },
+    original: original.subarray(0, ORIGINAL_MAX_BYTES),
+  };
+}
+
+function specOf(task: ParsedRequest, { run, at }: { run: string; at: number }): TaskSpec {
+  return { ...task, run, createdAt: at };
+}

@@ -1,0 +1,59 @@
+/**
+ * Holds the intake back while the task queue is full enough: what is not yet a task is cheap to pause, cancel and
+ * reorder. Between two looks at the queue our own additions are counted, so that it is overrun by one message at most
+ * per coordinator.
+ */
+import { setTimeout as delay } from 'node:timers/promises';
+
+export interface Watermark {
+  /** Waits for room, or until the signal aborts, and counts the tasks as under way; the answer ends that. */
+  enter(tasks: number, signal: AbortSignal): Promise<() => void>;
+}
+
+export interface WatermarkOptions {
+  readonly size: () => Promise<number>;
+  readonly limit: number;
+  readonly everyMs: number;
+}
+
+export function createWatermark({ size, limit, everyMs }: WatermarkOptions): Watermark {
+  let stored = 0; // at the last look
+  let added = 0; // by us since then
+  let underWay = 0;
+  let lookedAt = Number.NEGATIVE_INFINITY;
+  let line: Promise<unknown> = Promise.resolve();
+
+  return {
+    enter(tasks, signal) {
+      // One after the other, in the order in which they came: nobody overtakes when room appears.
+      const entered = line.then(async () => {
+        await untilRoom(signal);
+        underWay += tasks;
+        return () => {
+          underWay -= tasks;
+          added += tasks;
+        };
+      });
+      line = entered.catch(() => undefined);
+      return entered;
+    },
+  };
+
+  async function untilRoom(signal: AbortSignal): Promise<void> {
+    while (!signal.aborted) {
+      if (performance.now() - lookedAt >= everyMs) await look();
+      if (stored + added + underWay < limit) return;
+      await delay(Math.max(1, lookedAt + everyMs - performance.now()));
+    }
+  }
+
+  async function look(): Promise<void> {
+    const before = added;
+    try {
+      stored = await size();
+      added -= before;
+    } finally {
+      lookedAt = performance.now();
+    }
+  }
+}

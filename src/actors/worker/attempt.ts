@@ -1,0 +1,173 @@
+/**
+ * One run of a handler. It ends once: when the handler returns or throws, or, after it was told to end, when it does
+ * so or its grace is over. Signal and logger are made when the handler first asks for them: many never do.
+ */
+import { Failure, messageOf, type FailureCode } from '../../domain/failure.ts';
+import type { AttemptOutcome } from '../../policy/settle.ts';
+import type { Scraper, ScraperContext } from '../../scrapers/scraper.ts';
+import type { Log } from '../../telemetry/log.ts';
+import type { Delivery, WorkerPorts } from './ports.ts';
+
+export type Ending =
+  | { readonly kind: 'timeout' }
+  | { readonly kind: 'stopping' }
+  | { readonly kind: 'cancelled'; readonly why: string };
+
+export interface Attempt {
+  readonly delivery: Delivery;
+  readonly scraper: Scraper;
+  readonly startedAt: number; // epoch ms
+  readonly startedMs: number; // monotonic
+  readonly timeoutMs: number;
+  /** When the handler last showed life (monotonic ms). */
+  livedMs: number;
+  /** When it was told to end (monotonic ms). */
+  toldMs: number | undefined;
+  ending: Ending | undefined;
+  ended: boolean;
+  controller: AbortController | undefined;
+  readonly onEnd: (attempt: Attempt, outcome: AttemptOutcome) => void;
+}
+
+export interface AttemptParts {
+  readonly delivery: Delivery;
+  readonly scraper: Scraper;
+  readonly timeoutMs: number;
+  readonly ports: Pick<WorkerPorts, 'withLock' | 'log'>;
+  readonly onEnd: (attempt: Attempt, outcome: AttemptOutcome) => void;
+}
+
+const KNOWN: Readonly<Record<FailureCode, true>> = {
+  NETWORK: true,
+  TIMEOUT: true,
+  INTERNAL: true,
+  PROXY: true,
+  THROTTLED: true,
+  REJECTED: true,
+  INVALID: true,
+  CANCELLED: true,
+  CONFLICT: true,
+  UNAVAILABLE: true,
+};
+
+const NO_INPUT = {};
+
+export function startAttempt({ delivery, scraper, timeoutMs, ports, onEnd }: AttemptParts): Attempt {
+  const startedMs = performance.now();
+  const attempt: Attempt = {
+    delivery,
+    scraper,
+    startedAt: Date.now(),
+    startedMs,
+    timeoutMs,
+    livedMs: startedMs,
+    toldMs: undefined,
+    ending: undefined,
+    ended: false,
+    controller: undefined,
+    onEnd,
+  };
+  const items: unknown[] = [];
+  // Also what ends at once ends after its start has been noted.
+  runHandler(scraper, createContext(attempt, items, ports)).then(
+    (data) => end(attempt, doneWith(items, data)),
+    (error: unknown) => end(attempt, failedBy(error)),
+  );
+  return attempt;
+}
+
+export function tellToEnd(attempt: Attempt, ending: Ending): void {
+  if (attempt.ending || attempt.ended) return;
+  attempt.ending = ending;
+  attempt.toldMs = performance.now();
+  attempt.controller?.abort(reasonOf(ending, attempt));
+}
+
+/** Does not wait any longer for a handler that was told to end. */
+export function leaveBehind(attempt: Attempt): void {
+  end(attempt, failedBy(new Error('left behind')));
+}
+
+/** Async, because a handler of plain JavaScript may throw before it returns a promise, or return none. */
+async function runHandler(scraper: Scraper, context: ScraperContext): Promise<unknown> {
+  return scraper.run(context);
+}
+
+/** Its members are its own, and need no `this`: handlers take the context apart and pass parts of it on. */
+function createContext(attempt: Attempt, items: unknown[], ports: AttemptParts['ports']): ScraperContext {
+  const { task } = attempt.delivery;
+  let log: Log | undefined;
+  return {
+    task: task.spec,
+    url: task.spec.url,
+    input: task.spec.input ?? NO_INPUT,
+    attempt: task.faults.length + 1,
+    emit(item) {
+      if (!attempt.ended) items.push(item);
+    },
+    progress: () => void (attempt.livedMs = performance.now()),
+    withLock: (key, use) => ports.withLock({ key, signal: signalOf(attempt) }, use),
+    get signal() {
+      return signalOf(attempt);
+    },
+    get log() {
+      const { id, run, scraper } = task.spec;
+      return (log ??= ports.log.child({ task: id, run, scraper }));
+    },
+  };
+}
+
+function signalOf(attempt: Attempt): AbortSignal {
+  if (!attempt.controller) {
+    attempt.controller = new AbortController();
+    if (attempt.ending) attempt.controller.abort(reasonOf(attempt.ending, attempt));
+  }
+  return attempt.controller.signal;
+}
+
+function end(attempt: Attempt, outcome: AttemptOutcome): void {
+  if (attempt.ended) return;
+  attempt.ended = true;
+  attempt.onEnd(attempt, attempt.ending ? outcomeOf(attempt.ending, attempt) : outcome);
+}
+
+/** What a handler says after it was told to end may be half of a result, or only the echo of the signal. */
+function outcomeOf(ending: Ending, attempt: Attempt): AttemptOutcome {
+  if (ending.kind === 'cancelled') return { kind: 'cancelled', why: ending.why };
+  const { code, message } = reasonOf(ending, attempt);
+  return { kind: 'failed', failure: { code, message } };
+}
+
+function reasonOf(ending: Ending, { timeoutMs }: Attempt): Failure {
+  switch (ending.kind) {
+    case 'timeout':
+      return new Failure('TIMEOUT', `not done within ${timeoutMs} ms`);
+    case 'stopping':
+      return new Failure('CANCELLED', 'the worker stops');
+    case 'cancelled':
+      return new Failure('CANCELLED', ending.why);
+  }
+}
+
+function doneWith(items: readonly unknown[], data: unknown): AttemptOutcome {
+  const result = data === undefined ? { items, pages: 0, bytes: 0 } : { items, pages: 0, bytes: 0, data };
+  return { kind: 'done', result };
+}
+
+/**
+ * Read by its fields: a scraper's own copy of this package has a class of the same name, but not the same class.
+ * CANCELLED is not the handler's to say; were it taken at its word, the task would come back at once, for ever.
+ */
+function failedBy(error: unknown): AttemptOutcome {
+  const { name, code, retryAtMs, proxy } = (error ?? {}) as Readonly<Record<string, unknown>>;
+  const known = name === 'Failure' && typeof code === 'string' && code in KNOWN && code !== 'CANCELLED';
+  return {
+    kind: 'failed',
+    failure: {
+      code: known ? (code as FailureCode) : 'INTERNAL',
+      message: messageOf(error),
+      ...(typeof retryAtMs === 'number' && { retryAtMs }),
+    },
+    ...(typeof proxy === 'string' && { proxy }),
+  };
+}

@@ -1,0 +1,113 @@
+/** What a worker needs from the rest of the world. */
+import type { Outcome, Priority, TaskMessage, TaskSpec } from '../../domain/task.ts';
+import type { PoisonLimits } from '../../policy/poison.ts';
+import type { SettleLimits } from '../../policy/settle.ts';
+import type { Scraper } from '../../scrapers/scraper.ts';
+import type { Log } from '../../telemetry/log.ts';
+
+/** One task, lent for the time of a lease. */
+export interface Delivery {
+  readonly task: TaskMessage;
+  readonly lane: Priority;
+  /** How often the server has delivered it, this time included. */
+  readonly deliveries: number;
+  /** Where the server hears what becomes of it. */
+  readonly reply: string;
+  readonly receivedAt: number; // monotonic ms
+  /** When the lease began, or was last renewed (monotonic ms). */
+  leasedAt: number;
+}
+
+export interface LaneListener {
+  onDelivery(delivery: Delivery): void;
+  /** A request has ended without being filled: there may be reason to ask again. */
+  onRoom(): void;
+}
+
+/** The queues of ready tasks, one per priority. What is requested comes when it is there. */
+export interface Lanes {
+  /** Asked for, and not yet delivered. */
+  requested(lane: Priority): number;
+  request(lane: Priority, count: number): void;
+  /** Withdraws what was asked for; what is under way already still comes. */
+  withdraw(lane: Priority): void;
+  /** Withdraws everything. When it resolves, nothing comes any more. */
+  close(): Promise<void>;
+  ack(delivery: Delivery): void;
+  giveBack(delivery: Delivery, delayMs: number): void;
+  extend(delivery: Delivery): void;
+}
+
+export type StoreOutcome =
+  | { readonly kind: 'stored' }
+  /** Somebody else has settled the task. */
+  | { readonly kind: 'refused' }
+  | { readonly kind: 'failed'; readonly reason: string };
+
+export interface Hand {
+  readonly run: string;
+  readonly id: string;
+  readonly scraper: string;
+  readonly since: number; // epoch ms
+  readonly attempt: number;
+  readonly reply: string;
+}
+
+/** A run, or one task of it. */
+export interface Cancelled {
+  readonly run: string;
+  readonly id?: string | undefined;
+}
+
+export interface WorkerPorts {
+  openLanes(listener: LaneListener): Lanes;
+  findScraper(name: string): Scraper | undefined;
+  /** Stores the one outcome of a task, if it has none yet. Never rejects. */
+  storeOutcome(outcome: Outcome, acceptSeq: number): Promise<StoreOutcome>;
+  /** Stores the next attempt: to be delivered at this time, or at once. Never rejects. */
+  storeNext(task: TaskMessage, atMs: number | undefined): Promise<StoreOutcome>;
+  /** Counts a start alone, durably; tells how many there were before. */
+  beginSolo(spec: TaskSpec): Promise<number>;
+  /** The worker has survived it. */
+  endSolo(spec: TaskSpec): Promise<void>;
+  /** Tells the cluster what this worker has in hand. */
+  tellInHand(hands: readonly Hand[]): void;
+  withLock<T>(
+    lock: { readonly key: string; readonly signal: AbortSignal },
+    use: (signal: AbortSignal) => Promise<T>,
+  ): Promise<T>;
+  /** Why this task must wait, if it must. */
+  pausedBy(spec: TaskSpec): string | undefined;
+  /** Whether this worker may take work at all. */
+  isOpen(): boolean;
+  /** Calls back with what nobody wants any more; returns the undo. */
+  onCancelled(listener: (cancelled: Cancelled) => void): () => void;
+  /** When the cluster last took a heartbeat of this worker (monotonic ms). */
+  lastBeatAt(): number;
+  /** Whether nothing is left to do: neither waiting, nor in anybody's hand, nor delayed. */
+  isEmpty?(): Promise<boolean>;
+  announce(kind: 'failed' | 'buried', facts: object): void;
+  readonly log: Log;
+}
+
+export interface WorkerLimits {
+  readonly worker: string;
+  /** Handlers at once. */
+  readonly concurrency: number;
+  readonly leaseMs: number;
+  readonly prefetchMax: number;
+  /** Hard limit of an attempt, where the scraper has none of its own. */
+  readonly timeoutMs: number;
+  readonly settle: SettleLimits;
+  readonly poison: PoisonLimits;
+  /** Outcomes that are being stored at once. */
+  readonly settlingMax: number;
+  /** How long a handler that was told to end may take to do so. */
+  readonly abortGraceMs: number;
+}
+
+export const WORKER_DEFAULTS = {
+  timeoutMs: 3_600_000,
+  settlingMax: 4_096,
+  abortGraceMs: 5_000,
+} as const;

@@ -1,0 +1,72 @@
+/** A command's connection to NATS: opened for it, closed whatever happens. */
+import type * as v from 'valibot';
+import { readAnswer } from '../client/answers.ts';
+import { createClient, type Client } from '../client/client.ts';
+import { connectNats, type Connection } from '../nats/connect.ts';
+import { createServices, type Services } from '../nats/services-client.ts';
+import { createNames, type Names } from '../wire/names.ts';
+import type { CommandContext } from './command.ts';
+
+type Settings = Pick<CommandContext, 'config' | 'log'>;
+
+export async function withConnection<T>(
+  { config, log }: Settings,
+  name: string,
+  use: (connection: Connection) => Promise<T>,
+): Promise<T> {
+  const connection = await connectNats({
+    access: config.nats,
+    name: `trawl ${name}`,
+    log,
+    whenUnreachable: 'fail',
+  });
+  try {
+    return await use(connection);
+  } finally {
+    await connection.close();
+  }
+}
+
+export interface ClusterAccess {
+  readonly client: Client;
+  readonly connection: Connection;
+  readonly names: Names;
+  ask: Ask;
+}
+
+export type Ask = <Schema extends v.GenericSchema>(
+  verb: string,
+  schema: Schema,
+  body: object,
+  options?: { readonly timeoutMs?: number },
+) => Promise<v.InferOutput<Schema>>;
+
+/** With all that a command needs to deal with tasks. */
+export function withClient<T>(
+  context: Settings,
+  name: string,
+  use: (access: ClusterAccess) => Promise<T>,
+): Promise<T> {
+  const { config } = context;
+  const names = createNames(config.namespace);
+  return withConnection(context, name, (connection) => {
+    const services = createServices(connection, names);
+    const client = createClient(connection, { names, durability: config.durability, services });
+    return use({ client, connection, names, ask: askThrough(services) });
+  });
+}
+
+function askThrough(services: Services): Ask {
+  return async (verb, schema, body, options) => readAnswer(schema, await services.call(verb, body, options));
+}
+
+/** One question to a coordinator. */
+export function askCoordinator<Schema extends v.GenericSchema>(
+  context: Settings,
+  question: { verb: string; schema: Schema; body: object; timeoutMs?: number },
+): Promise<v.InferOutput<Schema>> {
+  const { verb, schema, body, timeoutMs } = question;
+  return withClient(context, verb, ({ ask }) =>
+    ask(verb, schema, body, timeoutMs === undefined ? {} : { timeoutMs }),
+  );
+}

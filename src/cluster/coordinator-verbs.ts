@@ -1,0 +1,48 @@
+/** The services of a coordinator that steer tasks and runs: dead letters, cancelling, pausing, and `why`. */
+import { tellCancelled, type Cancelled } from '../nats/cancel-news.ts';
+import { eraseRun } from '../nats/erase-run.ts';
+import { locateTask } from '../nats/locate-task.ts';
+import type { Verb } from '../nats/mailbox.ts';
+import { createPauses, type PauseWatch } from '../nats/pauses.ts';
+import { purgeWork } from '../nats/purge-work.ts';
+import { createCancelServices } from '../services/cancel.ts';
+import { createDeadServices } from '../services/dead.ts';
+import { createPauseServices } from '../services/pause.ts';
+import { createRunControlServices } from '../services/run-control.ts';
+import { createWhyServices } from '../services/why.ts';
+import type { CoordinatorTools } from './coordinator-parts.ts';
+import type { ActorParts } from './roles.ts';
+
+export function createSteeringVerbs(
+  { connection, names, bucket, log }: Pick<ActorParts, 'connection' | 'names' | 'bucket' | 'log'>,
+  { runs, reader, writer, queue }: CoordinatorTools,
+  watched: PauseWatch,
+): Record<string, Verb> {
+  const now = Date.now;
+  const pauses = createPauses(bucket);
+  return {
+    ...createDeadServices({ reader, writer, queue, now }),
+    ...createCancelServices({
+      runs,
+      reader,
+      writer,
+      holdBack: (run) => pauses.pause('run', run),
+      log,
+      purge: (what: Cancelled) => purgeWork(connection, names, what),
+      broadcast: (what: Cancelled) => tellCancelled(connection, names, what),
+      now,
+    }),
+    ...createPauseServices(pauses),
+    ...createRunControlServices({
+      runs,
+      pauses,
+      erase: (run) => eraseRun(connection, { names, bucket }, run),
+    }),
+    ...createWhyServices({
+      reader,
+      runs,
+      locate: (spec) => locateTask(connection, { names, bucket, pauses: watched }, spec),
+      now,
+    }),
+  };
+}

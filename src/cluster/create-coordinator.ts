@@ -1,0 +1,146 @@
+/** A coordinator as the configuration wants it: intake and runs, schedules, housekeeping, and every service it answers. */
+import { createHousekeeping, type Housekeeping } from '../actors/coordinator/housekeeping.ts';
+import { createScheduleLoop } from '../actors/coordinator/schedule-loop.ts';
+import type { Beat } from '../domain/beat.ts';
+import { watchBeats } from '../nats/beats.ts';
+import { cancelLeft } from '../nats/cancel-left.ts';
+import { eraseRun } from '../nats/erase-run.ts';
+import { giveBackTasksOf } from '../nats/give-back.ts';
+import { runAsLeader } from '../nats/leader.ts';
+import { createPauses, watchPauses } from '../nats/pauses.ts';
+import { createScheduleDue } from '../nats/schedule-due.ts';
+import { createSchedules } from '../nats/schedules.ts';
+import { decideActorEvent } from '../policy/actor-event.ts';
+import { countTasks, describeCounts } from '../policy/counters.ts';
+import type { Actor } from '../runtime/actor.ts';
+import { createScheduleServices } from '../services/schedules.ts';
+import { COORDINATOR_DEFAULTS, createCoordinatorActor, type CoordinatorTools } from './coordinator-parts.ts';
+import { createSteeringVerbs } from './coordinator-verbs.ts';
+import type { ActorParts } from './roles.ts';
+
+const HOUSEKEEPING_EVERY_MS = 500;
+const MAX_PAYLOAD_BYTES = 1_048_576;
+
+export function createClusterCoordinator(parts: ActorParts): Actor {
+  const { runs, tasks } = parts.config;
+  return {
+    role: 'coordinator',
+    async run(stop) {
+      const watched = await watchPauses(parts.bucket, stop.abort);
+      const side = createSideWork(parts);
+      const coordinator = createCoordinatorActor(parts, {
+        limits: {
+          ...COORDINATOR_DEFAULTS,
+          promotion: { maxActivePerScraper: runs.maxActivePerScraper, maxActive: runs.maxActive },
+          runEnd: { idleEndMs: runs.idleEnd },
+          watermark: tasks.watermark,
+        },
+        verbs: (tools) => ({
+          ...createSteeringVerbs(parts, tools, watched),
+          ...side.begin(tools, stop.quiet),
+        }),
+      });
+      await coordinator.run(stop);
+      await side.end();
+    },
+  };
+}
+
+type Verbs = ReturnType<typeof createScheduleServices>;
+
+/** What a coordinator does beside taking submissions in: fires schedules, and keeps house when it is the one to. */
+function createSideWork(parts: ActorParts): {
+  begin(tools: CoordinatorTools, quiet: AbortSignal): Verbs;
+  end(): Promise<void>;
+} {
+  const { connection, names, bucket, log, announce } = parts;
+  let work: Promise<unknown> = Promise.resolve();
+  return {
+    begin(tools, quiet) {
+      const schedules = createSchedules(connection, { bucket, names });
+      const due = createScheduleDue(connection, names);
+      const loop = createScheduleLoop({
+        schedules,
+        dueMessages: (signal) => due.messages(signal),
+        submit: (submission) => due.submit(submission),
+        runs: tools.runs,
+        announce: ({ kind, ...facts }) => announce({ about: 'schedule', kind, facts }),
+        now: Date.now,
+        random: Math.random,
+        log,
+      });
+      const house = createHousekeeper(parts, tools);
+      const keep = (over: AbortSignal): Promise<unknown> =>
+        Promise.all([house.run(over), loop.leaderDuties(over), followLosses(parts, house, over)]);
+      work = Promise.all([loop.run(quiet), leadHouse(parts, quiet, keep)]).finally(() => due.close());
+      work.catch((error: unknown) => log.error('coordinator.side-work-failed', { reason: error }));
+      return createScheduleServices({
+        schedules,
+        loop,
+        messageMaxBytes: () => connection.nc.info?.max_payload ?? MAX_PAYLOAD_BYTES,
+        now: Date.now,
+      });
+    },
+    async end() {
+      await work;
+    },
+  };
+}
+
+/** One coordinator keeps house; not always the one that keeps the runs. */
+function leadHouse(
+  { bucket, config, id, log }: ActorParts,
+  quiet: AbortSignal,
+  keep: (over: AbortSignal) => Promise<unknown>,
+): Promise<void> {
+  return runAsLeader({
+    bucket,
+    name: 'housekeeper',
+    ttlMs: config.leader.ttl,
+    owner: id,
+    log,
+    quiet,
+    lead: async (_term, over) => {
+      await keep(over);
+    },
+  });
+}
+
+function createHousekeeper(
+  { config, connection, names, bucket, log }: ActorParts,
+  tools: CoordinatorTools,
+): Housekeeping {
+  const { runs, table, reader, writer } = tools;
+  const pauses = createPauses(bucket);
+  return createHousekeeping(
+    {
+      giveBackTasksOf: (worker) => giveBackTasksOf(connection, bucket, worker),
+      runs: () => table.all(),
+      countOpen: async (run) => countTasks(await reader.counts(run)).open,
+      cancelLeft: (run, over) => cancelLeft(connection, { names, writer }, { run, over }),
+      async finish(run) {
+        const final = { ...describeCounts(await reader.counts(run), { running: 0, deferred: 0 }) };
+        await runs.change(run, (record) => ({ ...record, final }));
+        await pauses.resume('run', run);
+      },
+      erase: (run) => eraseRun(connection, { names, bucket }, run),
+      now: Date.now,
+      log,
+    },
+    { everyMs: HOUSEKEEPING_EVERY_MS, keepMs: config.runs.keep },
+  );
+}
+
+async function followLosses(
+  { bucket, log }: ActorParts,
+  house: Housekeeping,
+  over: AbortSignal,
+): Promise<void> {
+  const known = new Map<string, Beat>();
+  await watchBeats(bucket, { log, signal: over }, ({ key, beat }) => {
+    const event = decideActorEvent(known.get(key), beat);
+    if (beat) known.set(key, beat);
+    else known.delete(key);
+    if (event?.kind === 'lost' && event.actor.role === 'worker') house.workerLost(event.actor.id);
+  });
+}

@@ -1,0 +1,70 @@
+/** A worker as the configuration wants it: its scrapers loaded, its limits set, its flags watched. */
+import type { WorkerLimits } from '../actors/worker/ports.ts';
+import { WORKER_DEFAULTS } from '../actors/worker/ports.ts';
+import type { Worker } from '../actors/worker.ts';
+import { hearCancelled } from '../nats/cancel-news.ts';
+import { watchPauses } from '../nats/pauses.ts';
+import { readLeaseMs } from '../nats/task-lease.ts';
+import { POISON_DEFAULTS } from '../policy/poison.ts';
+import { SETTLE_DEFAULTS } from '../policy/settle.ts';
+import { loadScrapers } from '../scrapers/load.ts';
+import { noop } from '../scrapers/noop.ts';
+import { createRegistry, type Registry } from '../scrapers/registry.ts';
+import type { ActorParts } from './roles.ts';
+import { assembleWorker } from './worker-parts.ts';
+
+export function createClusterWorker(parts: ActorParts): Worker {
+  let worker: Worker | undefined;
+  return {
+    role: 'worker',
+    inFlight: () => worker?.inFlight() ?? 0,
+    async run(stop) {
+      const { config, connection, names, bucket, gate } = parts;
+      const registry = await load(parts);
+      const pauses = await watchPauses(bucket, stop.abort);
+      worker = assembleWorker({
+        ...parts,
+        registry,
+        limits: limitsOf(parts, await readLeaseMs(connection, names)),
+        publisher: {
+          durability: config.durability,
+          batch: config.publisher.batch,
+          ackTimeoutMs: config.publisher.ackTimeout,
+        },
+        lockTtlMs: config.lock.ttl,
+        // It outlives the heartbeat: whoever notices the death needs it.
+        deadAfterMs: 2 * config.heartbeat.deadAfter,
+        isOpen: () => gate.isOpen() && pauses.all() === undefined,
+        pausedBy: (spec) => pauses.of(spec),
+        onCancelled: (listener) => hearCancelled(connection, names, listener),
+      });
+      await worker.run(stop);
+    },
+  };
+}
+
+async function load({ config, log }: ActorParts): Promise<Registry> {
+  const { scrapers, problems } = await loadScrapers(config.worker.scrapers);
+  for (const { file, reason } of problems) log.error('scraper.broken', { file, reason });
+  const registry = createRegistry([...scrapers, noop]);
+  log.info('scrapers.loaded', { names: registry.names() });
+  return registry;
+}
+
+function limitsOf({ config, id }: ActorParts, leaseMs: number): WorkerLimits {
+  const { tasks, worker } = config;
+  return {
+    ...WORKER_DEFAULTS,
+    worker: id,
+    concurrency: worker.concurrency,
+    leaseMs,
+    prefetchMax: worker.prefetch,
+    timeoutMs: tasks.timeout,
+    settle: {
+      ...SETTLE_DEFAULTS,
+      retries: tasks.retries,
+      backoff: { baseMs: tasks.retryBase, maxMs: tasks.retryMax },
+    },
+    poison: POISON_DEFAULTS,
+  };
+}

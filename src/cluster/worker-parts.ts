@@ -1,0 +1,107 @@
+/** The worker's ports, fitted to the NATS adapters. */
+import { createWorker, type Worker } from '../actors/worker.ts';
+import type { Cancelled, Lanes, LaneListener, WorkerLimits, WorkerPorts } from '../actors/worker/ports.ts';
+import type { TaskSpec } from '../domain/task.ts';
+import type { Bucket } from '../nats/bucket.ts';
+import { buryUnreadable } from '../nats/bury-unreadable.ts';
+import type { Connection } from '../nats/connect.ts';
+import type { Announce } from '../nats/events.ts';
+import { createInHand } from '../nats/in-hand.ts';
+import { createLedgerReader } from '../nats/ledger-reader.ts';
+import { createLedgerWriter } from '../nats/ledger-writer.ts';
+import { createStoreNext } from '../nats/next-attempt.ts';
+import { createStoreOutcome } from '../nats/outcomes.ts';
+import { createPublisher, type Publisher } from '../nats/publisher.ts';
+import { createSoloStarts } from '../nats/solo-starts.ts';
+import { openTaskLanes } from '../nats/task-lanes.ts';
+import { createTaskLock } from '../nats/task-lock.ts';
+import { isNothingLeft } from '../nats/tasks-left.ts';
+import type { Registry } from '../scrapers/registry.ts';
+import type { Log } from '../telemetry/log.ts';
+import type { Names } from '../wire/names.ts';
+
+export interface WorkerParts {
+  readonly names: Names;
+  readonly connection: Connection;
+  readonly bucket: Bucket;
+  readonly log: Log;
+  readonly announce: Announce;
+  readonly registry: Registry;
+  readonly limits: WorkerLimits;
+  readonly publisher: {
+    readonly durability: 'always' | 'interval';
+    readonly batch: number;
+    readonly ackTimeoutMs: number;
+  };
+  readonly lockTtlMs: number;
+  /** How long the record of what is in hand counts; like that of the heartbeat. */
+  readonly deadAfterMs: number;
+  readonly isOpen: () => boolean;
+  readonly pausedBy: (spec: TaskSpec) => string | undefined;
+  readonly onCancelled: (listener: (cancelled: Cancelled) => void) => () => void;
+  readonly lastBeatAt: () => number;
+  /** Ends when nothing is left of this run, or of anything; absent: works until it is stopped. */
+  readonly untilEmpty?: { readonly run?: string } | undefined;
+}
+
+export function assembleWorker(parts: WorkerParts): Worker {
+  const { connection, names, log, publisher: options } = parts;
+  let worker: Worker | undefined;
+  return {
+    role: 'worker',
+    inFlight: () => worker?.inFlight() ?? 0,
+    async run(stop) {
+      const publisher = await createPublisher(connection, { stream: names.stream('TASKS'), ...options, log });
+      const writer = createLedgerWriter(connection, {
+        names,
+        batchMax: options.batch,
+        ackTimeoutMs: options.ackTimeoutMs,
+        log,
+      });
+      try {
+        worker = createWorker(createPorts(parts, { publisher, writer }), parts.limits);
+        await worker.run(stop);
+      } finally {
+        writer.close();
+        await publisher.close();
+      }
+    },
+  };
+}
+
+function createPorts(
+  parts: WorkerParts,
+  { publisher, writer }: { publisher: Publisher; writer: ReturnType<typeof createLedgerWriter> },
+): WorkerPorts {
+  const { connection, names, bucket, log, limits, registry, untilEmpty } = parts;
+  const solo = createSoloStarts(bucket);
+  return {
+    openLanes,
+    findScraper: (name) => registry.find(name),
+    storeOutcome: createStoreOutcome(writer, () => connection.nc.info?.max_payload ?? 0),
+    storeNext: createStoreNext(publisher, names),
+    beginSolo: (spec) => solo.begin(spec),
+    endSolo: (spec) => solo.end(spec),
+    tellInHand: createInHand(bucket, { worker: limits.worker, ttlMs: parts.deadAfterMs, log }),
+    withLock: createTaskLock(bucket, { owner: limits.worker, ttlMs: parts.lockTtlMs }),
+    pausedBy: parts.pausedBy,
+    isOpen: parts.isOpen,
+    onCancelled: parts.onCancelled,
+    lastBeatAt: parts.lastBeatAt,
+    ...(untilEmpty && { isEmpty: () => isNothingLeft(connection, names, untilEmpty.run) }),
+    announce: (kind, facts) => parts.announce({ about: 'task', kind, facts }),
+    log,
+  };
+
+  function openLanes(listener: LaneListener): Lanes {
+    const reader = createLedgerReader(connection, names);
+    const lanes = openTaskLanes(connection, {
+      stream: names.stream('TASKS'),
+      log,
+      onDelivery: (delivery) => listener.onDelivery(delivery),
+      onRoom: () => listener.onRoom(),
+      onUnreadable: (message) => void buryUnreadable(message, { reader, writer, words: lanes, log }),
+    });
+    return lanes;
+  }
+}

@@ -1,0 +1,34 @@
+/** Settles as cancelled whatever a run still has open. */
+import type { Names } from '../wire/names.ts';
+import { decodeRecord } from '../wire/task-codec.ts';
+import type { Connection } from './connect.ts';
+import type { LedgerWriter } from './ledger.ts';
+import { readPages } from './read-last.ts';
+
+const LIMIT_MS = 10_000;
+
+/** How many tasks it settled. What others settle meanwhile is theirs: each task has one outcome. */
+export async function cancelLeft(
+  connection: Connection,
+  { names, writer }: { names: Names; writer: LedgerWriter },
+  { run, over }: { run: string; over: AbortSignal },
+): Promise<number> {
+  let settled = 0;
+  const query = { stream: names.stream('LEDGER'), subject: names.ledger(run, '*'), limitMs: LIMIT_MS };
+  for await (const page of readPages(connection, query)) {
+    if (over.aborted) break;
+    const outcomes = await Promise.all(
+      [...page.values()].map(async ({ seq, data }) => {
+        const record = decodeRecord(data);
+        if (record.state !== 'queued') return undefined;
+        const { spec, faults } = record;
+        return writer.settle(
+          { state: 'cancelled', spec, faults, at: Date.now(), reason: 'its run was cancelled' },
+          seq,
+        );
+      }),
+    );
+    settled += outcomes.filter((outcome) => outcome?.kind === 'stored').length;
+  }
+  return settled;
+}

@@ -1,0 +1,61 @@
+/** Reads the ledger: single tasks, many at once, and the counters of a run. */
+import { sumCounts } from '../policy/counters.ts';
+import { decode } from '../wire/codec.ts';
+import type { Names } from '../wire/names.ts';
+import { decodeCount, decodeRecord } from '../wire/task-codec.ts';
+import type { Connection } from './connect.ts';
+import type { DeadMark, LedgerReader, Stored } from './ledger.ts';
+import { readLast } from './read-last.ts';
+
+/** The server takes 1,024 subjects in one request. */
+const READ_MAX = 1_000;
+
+export function createLedgerReader(connection: Connection, names: Names): LedgerReader {
+  const stream = names.stream('LEDGER');
+
+  return {
+    async read(run, id) {
+      const message = await connection.jsm.streams.getMessage(stream, {
+        last_by_subj: names.ledger(run, id),
+      });
+      return message ? { seq: message.seq, record: decodeRecord(message.data) } : undefined;
+    },
+    async readMany(run, ids) {
+      const found = new Map<string, Stored>();
+      for (let at = 0; at < ids.length; at += READ_MAX) {
+        const some = ids.slice(at, at + READ_MAX);
+        const last = await readLast(connection, {
+          stream,
+          subjects: some.map((id) => names.ledger(run, id)),
+        });
+        for (const id of some) {
+          const message = last.get(names.ledger(run, id));
+          if (message) found.set(id, { seq: message.seq, record: decodeRecord(message.data) });
+        }
+      }
+      return found;
+    },
+    async counts(run) {
+      const last = await readLast(connection, { stream, subjects: [names.count(run, '*')] });
+      const records = [...last.values()].map(({ data }) => decodeCount(data));
+      return { ...sumCounts(records), recent: records.flatMap(({ recent }) => recent) };
+    },
+    async listDead(run = '*') {
+      const last = await readLast(connection, { stream, subjects: [names.dead(run, '*')] });
+      return [...last].flatMap(([subject, { data }]) => {
+        if (data.length === 0) return []; // put back since
+        return [{ ...(decode(data) as DeadMark), ...tokensOf(subject) }];
+      });
+    },
+    async findRuns(id) {
+      const last = await readLast(connection, { stream, subjects: [names.ledger('*', id)] });
+      return [...last.keys()].map((subject) => tokensOf(subject).run);
+    },
+  };
+}
+
+/** `….<run>.<id>` */
+function tokensOf(subject: string): { run: string; id: string } {
+  const tokens = subject.split('.');
+  return { run: tokens.at(-2) ?? '', id: tokens.at(-1) ?? '' };
+}

@@ -1,0 +1,52 @@
+/** The ledger: one record per task, changed only by compare-and-set, and counters that are committed with the changes. */
+import type { LedgerRecord, Outcome } from '../domain/task.ts';
+import type { CountRecord } from '../wire/task-codec.ts';
+import type { ChangeOutcome } from './commit-lane.ts';
+
+export interface Stored {
+  readonly seq: number;
+  readonly record: LedgerRecord;
+}
+
+/** What the index of dead tasks tells of one, without reading its record. */
+export interface DeadMark {
+  readonly scraper: string;
+  readonly at: number; // epoch ms
+  readonly code: string;
+  readonly message: string;
+}
+
+export interface DeadEntry extends DeadMark {
+  readonly run: string;
+  readonly id: string;
+}
+
+type Queued = Extract<LedgerRecord, { state: 'queued' }>;
+
+/** One per actor life; commits in atomic batches, together with this writer's counters. */
+export interface LedgerWriter {
+  /** `refused`: the task is known already. A `dead` record is for what was submitted and is no task. */
+  accept(record: Queued | Extract<LedgerRecord, { state: 'dead' }>): Promise<ChangeOutcome>;
+  /** `refused`: the task has an outcome already, or was put back meanwhile. */
+  settle(outcome: Outcome, acceptSeq: number): Promise<ChangeOutcome>;
+  /** From dead back to queued. */
+  redrive(record: Queued, deadSeq: number): Promise<ChangeOutcome>;
+  /** From dead to cancelled: nobody wants it any more. */
+  drop(outcome: Extract<LedgerRecord, { state: 'cancelled' }>, deadSeq: number): Promise<ChangeOutcome>;
+  /** Members of this intake message that were tasks already. Counted once, however often the message is delivered. */
+  countDuplicates(count: { run: string; duplicates: number; intake: number }): Promise<ChangeOutcome>;
+  pending(): number;
+  close(): void;
+}
+
+export interface LedgerReader {
+  read(run: string, id: string): Promise<Stored | undefined>;
+  /** In one request per thousand; what is not there is not in the answer. Keys are ids. */
+  readMany(run: string, ids: readonly string[]): Promise<Map<string, Stored>>;
+  /** The sum over all writers, and the intake messages whose duplicates are counted. */
+  counts(run: string): Promise<CountRecord>;
+  /** The dead tasks of one run, or of all. */
+  listDead(run?: string): Promise<DeadEntry[]>;
+  /** The runs that know a task of this id. */
+  findRuns(id: string): Promise<string[]>;
+}

@@ -1,0 +1,62 @@
+/** Where a task without an outcome is: in a worker's hand, waiting for its time, or waiting for a worker. */
+import type { TaskSpec } from '../domain/task.ts';
+import type { Whereabouts } from '../policy/explain-task.ts';
+import { decode } from '../wire/codec.ts';
+import { keys, type Names } from '../wire/names.ts';
+import type { Bucket } from './bucket.ts';
+import type { Connection } from './connect.ts';
+import type { PauseWatch } from './pauses.ts';
+
+interface Hand {
+  readonly run: string;
+  readonly id: string;
+  readonly since: number;
+  readonly attempt: number;
+}
+
+export interface LocateOptions {
+  readonly names: Names;
+  readonly bucket: Bucket;
+  readonly pauses: PauseWatch;
+}
+
+export async function locateTask(
+  connection: Connection,
+  { names, bucket, pauses }: LocateOptions,
+  spec: TaskSpec,
+): Promise<Whereabouts> {
+  const [hand, delayedUntil, lane] = await Promise.all([
+    findHand(bucket, spec),
+    findDelay(connection, names, spec),
+    findLane(connection, names, spec),
+  ]);
+  const pausedBy = pauses.all() ?? pauses.of(spec);
+  return {
+    ...(hand && { hand }),
+    ...(delayedUntil !== undefined && { delayedUntil }),
+    ...(lane && { lane }),
+    ...(pausedBy !== undefined && { pausedBy }),
+  };
+}
+
+async function findHand(bucket: Bucket, { run, id }: TaskSpec): Promise<Whereabouts['hand']> {
+  for (const { key, value } of await bucket.list(keys.allInHand)) {
+    const hand = (decode(value) as Hand[]).find((held) => held.run === run && held.id === id);
+    if (hand) return { worker: key.slice('hand.'.length), since: hand.since, attempt: hand.attempt };
+  }
+  return undefined;
+}
+
+async function findDelay({ jsm }: Connection, names: Names, spec: TaskSpec): Promise<number | undefined> {
+  const message = await jsm.streams.getMessage(names.stream('TASKS'), { last_by_subj: names.delay(spec) });
+  const schedule = message?.header.get('Nats-Schedule') ?? '';
+  return schedule.startsWith('@at ') ? Date.parse(schedule.slice('@at '.length)) : undefined;
+}
+
+async function findLane({ jsm }: Connection, names: Names, spec: TaskSpec): Promise<Whereabouts['lane']> {
+  const stream = names.stream('TASKS');
+  const message = await jsm.streams.getMessage(stream, { last_by_subj: names.task(spec) });
+  if (!message) return undefined;
+  const { num_pending: waiting } = await jsm.consumers.info(stream, `p${spec.priority}`);
+  return { priority: spec.priority, waiting: Math.max(1, waiting) };
+}

@@ -1,0 +1,31 @@
+/**
+ * Stores the next attempt of a task: on its own subject, to be delivered at once, or as a schedule that the server
+ * fires at its time. A task has one schedule at most: a second one takes the place of the first.
+ */
+import type { TaskMessage } from '../domain/task.ts';
+import type { Names } from '../wire/names.ts';
+import { encodeTask } from '../wire/task-codec.ts';
+import type { Publisher } from './publisher.ts';
+
+export type StoreNext = (
+  task: TaskMessage,
+  atMs: number | undefined,
+) => Promise<{ readonly kind: 'stored' } | { readonly kind: 'failed'; readonly reason: string }>;
+
+export function createStoreNext(publisher: Publisher, names: Names): StoreNext {
+  return async (task, atMs) => {
+    const target = names.task(task.spec);
+    // Two copies of an attempt do no harm: only one outcome is ever stored.
+    const common = { payload: encodeTask(task), repeatable: true };
+    const outcome = await publisher.publish(
+      atMs === undefined
+        ? { ...common, subject: target }
+        : { ...common, subject: names.delay(task.spec), headers: scheduleHeaders(target, atMs) },
+    );
+    return outcome.kind === 'stored' ? outcome : { kind: 'failed', reason: outcome.reason };
+  };
+}
+
+function scheduleHeaders(target: string, atMs: number): Record<string, string> {
+  return { 'Nats-Schedule': `@at ${new Date(atMs).toISOString()}`, 'Nats-Schedule-Target': target };
+}

@@ -1,0 +1,77 @@
+/** Asks the services that any coordinator answers. Bodies and answers are JSON; an error comes as `{"error": …}`. */
+import { asFailure, Failure, type FailureCode } from '../domain/failure.ts';
+import { decode, encodeJson } from '../wire/codec.ts';
+import type { Names } from '../wire/names.ts';
+import { ask } from './ask.ts';
+import type { Connection } from './connect.ts';
+
+export interface Services {
+  call(verb: string, body: object, options?: { readonly timeoutMs?: number }): Promise<unknown>;
+}
+
+const TIMEOUT_MS = 10_000;
+/** What may lie between the payload and the limit of the server: subject, reply, headers. */
+const FRAME_BYTES = 1_024;
+
+const KNOWN: Readonly<Record<FailureCode, true>> = {
+  NETWORK: true,
+  TIMEOUT: true,
+  INTERNAL: true,
+  PROXY: true,
+  THROTTLED: true,
+  REJECTED: true,
+  INVALID: true,
+  CANCELLED: true,
+  CONFLICT: true,
+  UNAVAILABLE: true,
+};
+
+export function createServices(connection: Connection, names: Names): Services {
+  return {
+    async call(verb, body, { timeoutMs = TIMEOUT_MS } = {}) {
+      const payload = encodeJson(body);
+      const maxBytes = (connection.nc.info?.max_payload ?? Infinity) - FRAME_BYTES;
+      if (payload.length > maxBytes)
+        throw new Failure('INVALID', `the request has ${payload.length} bytes: at most ${maxBytes}`);
+      const answer = await ask(connection, { subject: names.service(verb), payload, limitMs: timeoutMs });
+      if (answer.kind === 'nobody')
+        throw new Failure('UNAVAILABLE', 'no coordinator answers', {
+          hint: '`trawl status` shows who is alive; `trawl coordinator` starts one.',
+        });
+      if (answer.kind === 'silence')
+        throw new Failure('TIMEOUT', `no answer to ${verb} within ${timeoutMs} ms: it may still be done`, {
+          hint: 'Look before you ask again: `trawl runs ls`, `trawl status`.',
+        });
+      return readAnswer(verb, answer.message.data);
+    },
+  };
+}
+
+function readAnswer(verb: string, data: Uint8Array): unknown {
+  const answer = decodeAnswer(verb, data);
+  if (!isRecord(answer) || !isRecord(answer['error'])) return answer;
+  const { code, message, hint } = answer['error'];
+  throw new Failure(
+    typeof code === 'string' && isCode(code) ? code : 'INTERNAL',
+    typeof message === 'string' ? message : `${verb} failed, and did not say why`,
+    typeof hint === 'string' ? { hint } : {},
+  );
+}
+
+function decodeAnswer(verb: string, data: Uint8Array): unknown {
+  try {
+    return decode(data);
+  } catch (error) {
+    throw new Failure('INTERNAL', `the answer to ${verb} cannot be read: ${asFailure(error).message}`, {
+      cause: error,
+    });
+  }
+}
+
+function isCode(code: string): code is FailureCode {
+  return Object.hasOwn(KNOWN, code);
+}
+
+function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}

@@ -1,0 +1,33 @@
+/** A lock that a handler takes for a part of its task, on a key of its own choosing. */
+import { shortHash } from '../domain/task-id.ts';
+import { TOKEN } from '../wire/names.ts';
+import type { Bucket } from './bucket.ts';
+import { withLock } from './lock.ts';
+
+export interface TaskLockOptions {
+  readonly owner: string;
+  readonly ttlMs: number;
+}
+
+export type WithTaskLock = <T>(
+  lock: { readonly key: string; readonly signal: AbortSignal },
+  use: (signal: AbortSignal) => Promise<T>,
+) => Promise<T>;
+
+/** CONFLICT when somebody else holds it. The signal aborts with the task, and when the lock is lost. */
+export function createTaskLock(bucket: Bucket, options: TaskLockOptions): WithTaskLock {
+  return ({ key, signal }, use) =>
+    withLock(bucket, `task.${TOKEN.test(key) ? key : shortHash(key)}`, options, async ({ lost }) => {
+      const either = new AbortController();
+      const follow = ({ target }: { target: unknown }): void => either.abort((target as AbortSignal).reason);
+      if (signal.aborted) either.abort(signal.reason);
+      signal.addEventListener('abort', follow);
+      lost.addEventListener('abort', follow);
+      try {
+        return await use(either.signal);
+      } finally {
+        signal.removeEventListener('abort', follow);
+        lost.removeEventListener('abort', follow);
+      }
+    });
+}

@@ -1,0 +1,52 @@
+/** Puts tasks into the queue: ready ones under their priority, the others as schedules that make them ready in time. */
+import { Failure } from '../domain/failure.ts';
+import type { TaskMessage } from '../domain/task.ts';
+import type { Names } from '../wire/names.ts';
+import { encodeTask } from '../wire/task-codec.ts';
+import type { Connection } from './connect.ts';
+import type { Outgoing, Publisher } from './publisher.ts';
+import { publishAll } from './publisher/all.ts';
+
+export interface TaskQueue {
+  /** Resolves when all of them are stored; throws when that cannot be said of one. Twice does no harm. */
+  enqueue(tasks: readonly TaskMessage[]): Promise<void>;
+  /** Messages in the stream, waiting, due later or in hand. */
+  size(): Promise<number>;
+}
+
+export function createTaskQueue(
+  connection: Connection,
+  { names, publisher, now = Date.now }: { names: Names; publisher: Publisher; now?: () => number },
+): TaskQueue {
+  return {
+    async enqueue(tasks) {
+      let problem: string | undefined;
+      await publishAll(publisher, outgoing(tasks), (_, outcome) => {
+        if (outcome.kind !== 'stored') problem ??= outcome.reason;
+      });
+      if (problem !== undefined)
+        throw new Failure('UNAVAILABLE', `the queue did not take a task: ${problem}`);
+    },
+    async size() {
+      return (await connection.jsm.streams.info(names.stream('TASKS'))).state.messages;
+    },
+  };
+
+  function* outgoing(tasks: readonly TaskMessage[]): Generator<Outgoing> {
+    for (const task of tasks) yield taskMessage(names, task, now());
+  }
+}
+
+/** The message that makes a task ready, now or at its time. */
+export function taskMessage(names: Names, task: TaskMessage, now: number): Outgoing {
+  const { spec } = task;
+  const target = names.task(spec);
+  const payload = encodeTask(task);
+  if (spec.notBefore === undefined || spec.notBefore <= now)
+    return { subject: target, payload, repeatable: true };
+  const headers = {
+    'Nats-Schedule': `@at ${new Date(spec.notBefore).toISOString()}`,
+    'Nats-Schedule-Target': target,
+  };
+  return { subject: names.delay(spec), payload, headers, repeatable: true };
+}

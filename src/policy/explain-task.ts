@@ -1,0 +1,97 @@
+/** Why a task is where it is, in sentences that a person can act on. */
+import type { LedgerRecord } from '../domain/task.ts';
+import type { RunState } from './run-state.ts';
+
+/** What was found of a task that has no outcome yet. */
+export interface Whereabouts {
+  /** The worker that has it in hand. */
+  readonly hand?: { readonly worker: string; readonly since: number; readonly attempt: number };
+  /** When it becomes ready. */
+  readonly delayedUntil?: number;
+  /** It waits in the lane of its priority, with so many others in that lane. */
+  readonly lane?: { readonly priority: number; readonly waiting: number };
+  /** A flag that holds it back. */
+  readonly pausedBy?: string;
+}
+
+export interface ExplainFacts {
+  readonly record: LedgerRecord;
+  readonly whereabouts: Whereabouts;
+  readonly runState: RunState | undefined;
+  readonly now: number;
+}
+
+export interface Explanation {
+  readonly where: 'queued' | 'running' | 'deferred' | 'done' | 'dead' | 'cancelled' | 'unknown';
+  readonly explanation: readonly string[];
+}
+
+export function explainTask({ record, whereabouts, runState, now }: ExplainFacts): Explanation {
+  switch (record.state) {
+    case 'done':
+      return {
+        where: 'done',
+        explanation: [
+          `It is done: ${record.worker} stored ${record.result.items.length} items at ${time(record.at)}.`,
+        ],
+      };
+    case 'dead':
+      return {
+        where: 'dead',
+        explanation: [
+          `It died at ${time(record.at)} after ${record.faults.length} failed attempts: ${record.error.code}, ${record.error.message}.`,
+          '`trawl dead retry` puts it back.',
+        ],
+      };
+    case 'cancelled':
+      return {
+        where: 'cancelled',
+        explanation: [`It was cancelled at ${time(record.at)}: ${record.reason}.`],
+      };
+    case 'queued':
+      return explainOpen(whereabouts, { runState, now });
+  }
+}
+
+function explainOpen(
+  { hand, delayedUntil, lane, pausedBy }: Whereabouts,
+  { runState, now }: { runState: RunState | undefined; now: number },
+): Explanation {
+  const held = [
+    ...(pausedBy === undefined ? [] : [`It is held back: ${pausedBy}.`]),
+    ...(runState === 'paused' ? ['Its run is paused.'] : []),
+    ...(runState === 'cancelled' ? ['Its run was cancelled; its outcome is being written.'] : []),
+  ];
+  if (hand) {
+    const seconds = Math.round((now - hand.since) / 1_000);
+    return {
+      where: 'running',
+      explanation: [`${hand.worker} works on it since ${seconds} s, attempt ${hand.attempt}.`, ...held],
+    };
+  }
+  if (delayedUntil !== undefined) {
+    const seconds = Math.max(0, Math.round((delayedUntil - now) / 1_000));
+    return {
+      where: 'deferred',
+      explanation: [`It waits for its time: ${time(delayedUntil)}, in ${seconds} s.`, ...held],
+    };
+  }
+  if (lane) {
+    const others = lane.waiting === 1 ? 'alone' : `with ${lane.waiting - 1} others`;
+    return {
+      where: 'queued',
+      explanation: [`It is ready and waits for a worker, ${others} of priority ${lane.priority}.`, ...held],
+    };
+  }
+  return {
+    where: 'unknown',
+    explanation: [
+      'It is accepted, and neither in the queue nor in the hand of a worker for longer than a second: look again in a moment.',
+      ...held,
+    ],
+  };
+}
+
+function time(epochMs: number): string {
+  return new Date(epochMs).toISOString();
+}

@@ -1,0 +1,147 @@
+/**
+ * The records of tasks ↔ bytes: msgpack maps with their full names and the version of the layout, `v`. A reader leaves
+ * out fields it does not know, so fields may be added within a version; a new version is for a change of meaning.
+ *
+ * Not `codec.ts`: what scrapers store is data, and may have any key (`constructor` is a field of motor racing).
+ */
+import { Packr } from 'msgpackr';
+import * as v from 'valibot';
+import { Failure, messageOf } from '../domain/failure.ts';
+import { PRIORITIES, type LedgerRecord, type TaskMessage } from '../domain/task.ts';
+
+const VERSION = 1;
+
+const options = {
+  useRecords: false,
+  variableMapSize: true,
+  // References are off, since a few hundred bytes of them can unfold into more than a machine holds.
+  structuredClone: false,
+  // A field that is undefined is a field that is absent. (The packer's types do not know this option.)
+  skipValues: [undefined],
+};
+const packr = new Packr(options);
+
+const count = v.pipe(v.number(), v.integer(), v.minValue(0));
+const epochMs = count;
+const text = v.string();
+// `v.record` would drop keys such as `constructor`.
+const input = v.custom<Readonly<Record<string, unknown>>>(
+  (value) => typeof value === 'object' && value !== null && !Array.isArray(value),
+  'not an object',
+);
+
+const spec = v.object({
+  id: text,
+  run: text,
+  scraper: text,
+  url: v.exactOptional(text),
+  key: v.exactOptional(text),
+  input: v.exactOptional(input),
+  priority: v.picklist(PRIORITIES),
+  createdAt: epochMs,
+  notBefore: v.exactOptional(epochMs),
+});
+
+const fault = v.object({
+  at: epochMs,
+  code: text,
+  message: text,
+  worker: text,
+  proxy: v.exactOptional(text),
+  ms: v.number(),
+});
+
+const message = v.object({
+  spec,
+  acceptSeq: count,
+  faults: v.array(fault),
+  triedProxies: v.array(text),
+  deferrals: count,
+  deferredSince: v.optional(epochMs),
+});
+
+const common = { spec, at: epochMs, faults: v.array(fault) };
+const result = v.object({
+  items: v.array(v.unknown()),
+  pages: count,
+  bytes: count,
+  data: v.exactOptional(v.unknown()),
+});
+
+const record = v.variant('state', [
+  v.object({ ...common, state: v.literal('queued'), intake: count }),
+  v.object({ ...common, state: v.literal('done'), worker: text, startedAt: epochMs, result }),
+  v.object({
+    ...common,
+    state: v.literal('dead'),
+    error: v.object({ code: text, message: text }),
+    original: v.exactOptional(v.instance(Uint8Array)),
+  }),
+  v.object({ ...common, state: v.literal('cancelled'), reason: text }),
+]);
+
+/** A counter that a writer of an older version does not keep is 0. */
+const total = v.optional(count, 0);
+const counts = v.object({
+  accepted: total,
+  duplicates: total,
+  done: total,
+  dead: total,
+  cancelled: total,
+  redriven: total,
+  items: total,
+  recent: v.optional(v.array(count), []),
+});
+
+/** Cumulative totals of one writer for one run, and the intake sequences whose duplicates are already in them. */
+export type CountRecord = Readonly<v.InferOutput<typeof counts>>;
+
+export const encodeTask = (task: TaskMessage): Uint8Array => pack('a task', task);
+export const decodeTask = (bytes: Uint8Array): TaskMessage => unpack('a task', message, bytes);
+
+export const encodeRecord = (entry: LedgerRecord): Uint8Array => pack('a ledger record', entry);
+export const decodeRecord = (bytes: Uint8Array): LedgerRecord => unpack('a ledger record', record, bytes);
+
+export const encodeCount = (entry: CountRecord): Uint8Array => pack('a count', entry);
+export const decodeCount = (bytes: Uint8Array): CountRecord => unpack('a count', counts, bytes);
+
+function pack(what: string, value: object): Uint8Array {
+  try {
+    // A copy, because the packer's own buffer is as large as the largest message so far, and a publisher that waits
+    // for the acknowledgement of a small one would hold all of it.
+    return Buffer.from(packr.pack({ v: VERSION, ...value }));
+  } catch (cause) {
+    throw new Failure('INVALID', `${what} cannot be stored: ${messageOf(cause)}`, {
+      cause,
+      hint: 'Emit plain data: text, numbers, lists, objects and bytes.',
+    });
+  }
+}
+
+function unpack<Schema extends v.GenericSchema>(
+  what: string,
+  schema: Schema,
+  bytes: Uint8Array,
+): v.InferOutput<Schema> {
+  const value = unpackAny(what, bytes);
+  if (value['v'] !== VERSION) {
+    throw new Failure('INVALID', `not ${what} of version ${VERSION}`, {
+      hint: 'If its writer is newer, update this program.',
+    });
+  }
+  const parsed = v.safeParse(schema, value);
+  if (parsed.success) return parsed.output;
+  const problems = parsed.issues.map((issue) => `${v.getDotPath(issue) ?? 'the whole'}: ${issue.message}`);
+  throw new Failure('INVALID', `not ${what}: ${problems.join('; ')}`);
+}
+
+function unpackAny(what: string, bytes: Uint8Array): Readonly<Record<string, unknown>> {
+  let value: unknown;
+  try {
+    value = packr.unpack(bytes);
+  } catch (cause) {
+    throw new Failure('INVALID', `not ${what}: the bytes are not msgpack`, { cause });
+  }
+  if (typeof value === 'object' && value !== null) return value as Readonly<Record<string, unknown>>;
+  throw new Failure('INVALID', `not ${what}: the bytes hold no map`);
+}

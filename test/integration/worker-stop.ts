@@ -1,0 +1,196 @@
+/** Holding back and letting go: quiet, abort, pause, cancel, an empty queue, and what the cluster is told meanwhile. */
+import { setTimeout as delay } from 'node:timers/promises';
+import t from 'tap';
+import { keys } from '../../src/wire/names.ts';
+import { listen, text } from '../kit/cluster-bucket.ts';
+import { createPromise } from '../kit/promise.ts';
+import { startNatsServer } from '../kit/nats-server.ts';
+import { startWorker } from '../kit/task-worker.ts';
+import { createTaskWorld, type NewTask, type TaskWorld } from '../kit/task-world.ts';
+
+const server = await startNatsServer(t);
+const world = await createTaskWorld(t, server);
+const { connection } = world;
+
+const list = (count: number, task: Omit<NewTask, 'key'>): NewTask[] =>
+  Array.from({ length: count }, (_, i) => ({ ...task, key: `k${i}` }));
+
+/** A handler that waits for the test, and tells when so many have begun. */
+function createStage(name: string, expected: number) {
+  const full = createPromise();
+  const go = createPromise();
+  let begun = 0;
+  return {
+    full: full.promise,
+    go: () => go.resolve(),
+    begun: () => begun,
+    scraper: {
+      name,
+      async run({ signal }: { signal: AbortSignal }) {
+        begun += 1;
+        if (begun === expected) full.resolve();
+        const stopped = new Promise((_resolve, reject) => {
+          signal.addEventListener('abort', () => reject(signal.reason as Error), { once: true });
+        });
+        await Promise.race([go.promise, stopped]);
+      },
+    },
+  };
+}
+
+t.test('quiet: what runs is finished, the rest goes to others at once', async (t) => {
+  const settled = await world.follow('quiet');
+  const stage = createStage('quiet', 2);
+  const leaver = startWorker(t, {
+    connection,
+    limits: { worker: 'leaver', concurrency: 2 },
+    scrapers: [stage.scraper],
+  });
+  await world.put(list(6, { run: 'quiet', scraper: 'quiet' }));
+  await stage.full;
+  leaver.quiet();
+  startWorker(t, {
+    connection,
+    limits: { worker: 'stayer' },
+    scrapers: [{ name: 'quiet', run: async () => 1 }],
+  });
+  await settled.until(4);
+  t.equal(leaver.inFlight(), 2);
+  stage.go();
+  await leaver.ended;
+  const outcomes = await settled.until(6);
+  const by = [...outcomes.values()].map((outcome) => (outcome.state === 'done' ? outcome.worker : ''));
+  t.equal(by.filter((worker) => worker === 'leaver').length, 2);
+  t.match(await world.reader.counts('quiet'), { done: 6 });
+});
+
+t.test('abort: what runs is given back, and it is no fault of its own', async (t) => {
+  const settled = await world.follow('abort');
+  const stage = createStage('abort', 3);
+  const leaver = startWorker(t, { connection, scrapers: [stage.scraper] });
+  await world.put(list(3, { run: 'abort', scraper: 'abort' }));
+  await stage.full;
+  leaver.abort();
+  await leaver.ended;
+  startWorker(t, { connection, scrapers: [{ name: 'abort', retries: 0, run: async () => 1 }] });
+  const outcomes = await settled.until(3);
+  t.ok([...outcomes.values()].every(({ state, faults }) => state === 'done' && faults.length === 0));
+});
+
+t.test('a paused task is put off, and nothing is held against it', async (t) => {
+  const settled = await world.follow('paused');
+  let paused = true;
+  startWorker(t, {
+    connection,
+    pausedBy: ({ run, key }) => (paused && run === 'paused' && key === 'a' ? 'the run is paused' : undefined),
+  });
+  const [spec] = await world.put(['a', 'b'].map((key) => ({ run: 'paused', key })));
+  await settled.until(1);
+  t.same([...settled.outcomes.keys()], ['b']);
+  const schedule = await untilDelayed(world, { run: 'paused', id: spec?.id ?? '' });
+  const inMs = Date.parse(schedule.slice('@at '.length)) - Date.now();
+  t.ok(inMs > 20_000 && inMs <= 30_000, `comes again in ${inMs} ms`);
+  paused = false;
+});
+
+t.test('a closed gate takes nothing', async (t) => {
+  const settled = await world.follow('gate');
+  let open = true;
+  startWorker(t, { connection, isOpen: () => open });
+  await world.put([{ run: 'gate', key: 'before' }]);
+  await settled.until(1);
+  open = false;
+  await delay(600);
+  await world.put([{ run: 'gate', key: 'after' }]);
+  await delay(300);
+  t.equal(settled.outcomes.size, 1);
+  open = true;
+  await settled.until(2);
+});
+
+t.test('cancelled tasks end at once: those that run and those that wait', async (t) => {
+  const settled = await world.follow('cancel');
+  const stage = createStage('cancel', 2);
+  const worker = startWorker(t, { connection, limits: { concurrency: 2 }, scrapers: [stage.scraper] });
+  const [first] = await world.put(list(2, { run: 'cancel', scraper: 'cancel' }));
+  await stage.full;
+  await world.put([{ run: 'cancel', scraper: 'cancel', key: 'waits' }]);
+  worker.cancel({ run: 'cancel', id: first?.id });
+  t.match((await settled.until(1)).get('k0'), { state: 'cancelled', reason: 'it was cancelled', faults: [] });
+  worker.cancel({ run: 'cancel' });
+  t.match((await settled.until(2)).get('k1'), { state: 'cancelled', reason: 'its run was cancelled' });
+  stage.go();
+  await settled.until(3);
+});
+
+t.test('works until nothing is left, also nothing delayed', async (t) => {
+  const settled = await world.follow('empty');
+  let failures = 0;
+  await world.put(list(20, { run: 'empty', scraper: 'empty' }));
+  const worker = startWorker(t, {
+    connection,
+    untilEmpty: { run: 'empty' },
+    scrapers: [
+      {
+        name: 'empty',
+        async run({ task, attempt }) {
+          if (task.key !== 'k7' || attempt === 3) return;
+          failures += 1;
+          throw new Error('again');
+        },
+      },
+    ],
+  });
+  await worker.ended;
+  t.equal(failures, 2);
+  t.equal(settled.outcomes.size, 20);
+});
+
+t.test('the cluster is told what is in hand for a while', async (t) => {
+  const heard = await listen(t, world.bucket, keys.allInHand);
+  const stage = createStage('hand', 1);
+  const worker = startWorker(t, { connection, limits: { worker: 'busy' }, scrapers: [stage.scraper] });
+  const [spec] = await world.put([{ run: 'hand', scraper: 'hand', key: 'a' }]);
+  const { entry } = await heard.until(({ key, entry }) => key === 'hand.busy' && entry !== undefined);
+  t.match(JSON.parse(text(entry?.value) ?? ''), [
+    {
+      run: 'hand',
+      id: spec?.id,
+      scraper: 'hand',
+      since: Number,
+      attempt: 1,
+      reply: /^\$JS\.ACK\.TASKS\.p5\.1\./,
+    },
+  ]);
+  stage.go();
+  await heard.until(({ key, entry }) => key === 'hand.busy' && text(entry?.value) === '[]');
+  worker.quiet();
+  await worker.ended;
+});
+
+t.test('a message that is no task ends the task whose place it takes', async (t) => {
+  const settled = await world.follow('garbage');
+  const subject = world.names.task({ priority: 5, scraper: 'noop', run: 'garbage', id: 'none' });
+  await connection.js.publish(subject, 'what?');
+  const [spec] = await world.put([{ run: 'garbage', key: 'a', scraper: 'later' }]);
+  const taken = world.names.task({ priority: 6, scraper: 'later', run: 'garbage', id: spec?.id ?? '' });
+  await connection.js.publish(taken, 'what?');
+  startWorker(t, { connection, pausedBy: ({ scraper }) => (scraper === 'later' ? 'later' : undefined) });
+  t.match((await settled.until(1)).get('a'), {
+    state: 'dead',
+    error: { code: 'INVALID', message: /cannot be read/ },
+  });
+});
+
+async function untilDelayed(
+  { connection, names }: TaskWorld,
+  task: { run: string; id: string },
+): Promise<string> {
+  const enough = AbortSignal.timeout(10_000);
+  for (;;) {
+    const query = { last_by_subj: names.delay(task) };
+    const stored = await connection.jsm.streams.getMessage(names.stream('TASKS'), query);
+    if (stored) return stored.header.get('Nats-Schedule');
+    enough.throwIfAborted();
+  }
+}

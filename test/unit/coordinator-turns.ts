@@ -1,0 +1,85 @@
+/** Who may begin, and when. */
+import t from 'tap';
+import { setImmediate as turn } from 'node:timers/promises';
+import { createTurns } from '../../src/actors/coordinator/turns.ts';
+import { createWatermark } from '../../src/actors/coordinator/watermark.ts';
+
+t.test('turns are served in order, and never more than there is', async (t) => {
+  const turns = createTurns(10);
+  const order: string[] = [];
+  const ends: (() => void)[] = [];
+  const ask = (name: string, size: number): void =>
+    void turns.take(size).then((end) => {
+      order.push(name);
+      ends.push(end);
+    });
+  ask('a', 6);
+  ask('b', 6);
+  ask('c', 1);
+  await turn();
+  t.same(order, ['a'], 'a small one does not overtake');
+  ends[0]?.();
+  ends[0]?.();
+  await turn();
+  t.same(order, ['a', 'b', 'c']);
+  ask('giant', 1_000);
+  const idle = turns.idle().then(() => order.push('idle'));
+  await turn();
+  t.same(order, ['a', 'b', 'c']);
+  ends[1]?.();
+  ends[2]?.();
+  await turn();
+  t.same(order.slice(0, 4), ['a', 'b', 'c', 'giant'], 'what is larger than everything waits for everything');
+  ends[3]?.();
+  await idle;
+  await turns.idle();
+});
+
+t.test('the watermark lets in what the queue has room for, in order', async (t) => {
+  let size = 0;
+  let looks = 0;
+  const mark = createWatermark({
+    size: () => {
+      looks += 1;
+      return Promise.resolve(size);
+    },
+    limit: 100,
+    everyMs: 10,
+  });
+  const { signal } = new AbortController();
+  const first = await mark.enter(60, signal);
+  const second = await mark.enter(60, signal);
+  const entered: string[] = [];
+  const third = mark.enter(1, signal).then((leave) => {
+    entered.push('third');
+    return leave;
+  });
+  const fourth = mark.enter(1, signal).then((leave) => {
+    entered.push('fourth');
+    return leave;
+  });
+  size = 120;
+  first();
+  second();
+  while (looks < 3) await turn();
+  t.same(entered, [], 'full');
+  size = 50;
+  (await third)();
+  (await fourth)();
+  t.same(entered, ['third', 'fourth']);
+});
+
+t.test('whoever stops does not wait for room, and a look that fails fails one', async (t) => {
+  let fail = false;
+  const mark = createWatermark({
+    size: () => (fail ? Promise.reject(new Error('away')) : Promise.resolve(500)),
+    limit: 100,
+    everyMs: 1,
+  });
+  const stop = new AbortController();
+  const waiting = mark.enter(1, stop.signal);
+  stop.abort();
+  (await waiting)();
+  fail = true;
+  await t.rejects(mark.enter(1, new AbortController().signal), { message: 'away' });
+});

@@ -1,0 +1,51 @@
+/** Loading scrapers from a folder, and finding them by name. */
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import t from 'tap';
+import { loadScrapers } from '../../src/scrapers/load.ts';
+import { noop } from '../../src/scrapers/noop.ts';
+import { createRegistry } from '../../src/scrapers/registry.ts';
+import { temporaryFolder } from '../kit/nats-server.ts';
+
+t.test('good files load beside broken ones', async (t) => {
+  const folder = temporaryFolder(t);
+  const files = {
+    'a-default.mjs': `export default { name: 'first', retries: 1, async run() { return this.name } }`,
+    'b-named.mjs': `export const scraper = { name: 'second', timeoutMs: 5, run: async () => 2 }`,
+    'c-syntax.mjs': `export default {`,
+    'd-throws.mjs': `throw new Error('at import')`,
+    'e-nothing.mjs': `export const other = 1`,
+    'f-shape.mjs': `export default { name: 'no good', retries: -1, run: 7 }`,
+    'g-again.mjs': `export default { name: 'first', run: async () => 3 }`,
+    'h-text.txt': `not a module`,
+  };
+  for (const [file, text] of Object.entries(files)) writeFileSync(join(folder, file), text);
+  const { scrapers, problems } = await loadScrapers(folder);
+  t.same(
+    scrapers.map(({ name }) => name),
+    ['first', 'second'],
+  );
+  t.same(
+    problems.map(({ file }) => file),
+    ['c-syntax.mjs', 'd-throws.mjs', 'e-nothing.mjs', 'f-shape.mjs', 'g-again.mjs'],
+  );
+  const reasons = new Map(problems.map(({ file, reason }) => [file, reason]));
+  t.equal(reasons.get('d-throws.mjs'), 'at import');
+  t.match(reasons.get('e-nothing.mjs'), /exports no scraper/);
+  t.match(reasons.get('f-shape.mjs'), /name must be .*; retries must not be negative; .*function run/);
+  t.match(reasons.get('g-again.mjs'), /a-default\.mjs has a scraper of the same name/);
+});
+
+t.test('a folder that is not there is a problem, not a crash', async (t) => {
+  const { scrapers, problems } = await loadScrapers(join(temporaryFolder(t), 'none'));
+  t.same(scrapers, []);
+  t.match(problems[0]?.reason, /cannot be read/);
+});
+
+t.test('the first of a name wins', async (t) => {
+  const own = { name: 'noop', run: async () => 'mine' };
+  const registry = createRegistry([own, { name: 'a', run: async () => 1 }, noop]);
+  t.equal(registry.find('noop'), own);
+  t.equal(registry.find('none'), undefined);
+  t.same(registry.names(), ['a', 'noop']);
+});
