@@ -14,7 +14,7 @@ NODE_CHECK := const [a, b] = process.versions.node.split(".").map(Number); if (a
 TRAWL := node dist/src/cli/main.js
 SOURCES := $(shell find src test -name '*.ts' 2>/dev/null) tsconfig.json
 
-.PHONY: help setup build cluster-up cluster-down cluster-status cluster-clean test check types lint format docs chaos bench
+.PHONY: help setup build cluster-up cluster-down cluster-status cluster-clean test check types lint format docs chaos chaos-mutants bench
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-16s %s\n", $$1, $$2 }' Makefile
@@ -68,5 +68,8 @@ docs: build ## Rewrite the generated parts of README.md and config/
 chaos: setup build ## Kill servers and actors under load; SEED=n repeats a run
 	@sh test/run.sh dist/test/chaos/*.js
 
-bench: setup build ## Measure; WHAT=publish, QUICK=1 only proves that it runs
+chaos-mutants: setup build ## Prove that the chaos test finds planted bugs
+	@sh test/run.sh dist/test/chaos/mutants/*.js
+
+bench: setup build ## Measure; WHAT=publish|submit, QUICK=1 only proves that it runs
 	@sh test/bench/run.sh

@@ -2,6 +2,8 @@
 import type { WorkerLimits } from '../actors/worker/ports.ts';
 import { WORKER_DEFAULTS } from '../actors/worker/ports.ts';
 import type { Worker } from '../actors/worker.ts';
+import { Failure } from '../domain/failure.ts';
+import { watchBeats } from '../nats/beats.ts';
 import { hearCancelled } from '../nats/cancel-news.ts';
 import { watchPauses } from '../nats/pauses.ts';
 import { readLeaseMs } from '../nats/task-lease.ts';
@@ -35,6 +37,7 @@ export function createClusterWorker(parts: ActorParts): Worker {
         // It outlives the heartbeat: whoever notices the death needs it.
         deadAfterMs: 2 * config.heartbeat.deadAfter,
         isOpen: () => gate.isOpen() && pauses.all() === undefined,
+        isKnownElsewhere: await watchScrapers(parts, stop.abort),
         pausedBy: (spec) => pauses.of(spec),
         onCancelled: (listener) => hearCancelled(connection, names, listener),
       });
@@ -43,12 +46,33 @@ export function createClusterWorker(parts: ActorParts): Worker {
   };
 }
 
-async function load({ config, log }: ActorParts): Promise<Registry> {
+async function load({ config, log, tell, onlyScraper }: ActorParts): Promise<Registry> {
   const { scrapers, problems } = await loadScrapers(config.worker.scrapers);
   for (const { file, reason } of problems) log.error('scraper.broken', { file, reason });
-  const registry = createRegistry([...scrapers, noop]);
+  const wanted = [...scrapers, noop].filter(({ name }) => onlyScraper === undefined || name === onlyScraper);
+  if (wanted.length === 0) {
+    throw new Failure('INVALID', `there is no scraper ${onlyScraper ?? ''} in ${config.worker.scrapers}`, {
+      hint: `Known here: ${scrapers.map(({ name }) => name).join(', ') || 'none'}.`,
+    });
+  }
+  const registry = createRegistry(wanted);
   log.info('scrapers.loaded', { names: registry.names() });
+  await tell({ scrapers: [...registry.names()] });
   return registry;
+}
+
+/** What the other workers have loaded, by their heartbeats. */
+async function watchScrapers(
+  { bucket, log, id }: ActorParts,
+  signal: AbortSignal,
+): Promise<(scraper: string) => boolean> {
+  const others = new Map<string, readonly string[]>();
+  await watchBeats(bucket, { log, signal }, ({ key, beat }) => {
+    const isWorking = beat?.role === 'worker' && beat.id !== id && beat.status === 'running';
+    if (isWorking) others.set(key, beat.scrapers ?? []);
+    else others.delete(key);
+  });
+  return (scraper) => [...others.values()].some((names) => names.includes(scraper));
 }
 
 function limitsOf({ config, id }: ActorParts, leaseMs: number): WorkerLimits {

@@ -3,6 +3,7 @@ import { createAutoscaler } from '../actors/autoscaler.ts';
 import { createExporter } from '../actors/exporter.ts';
 import { createProxyManager } from '../actors/proxy-manager.ts';
 import type { Config } from '../config/fields.ts';
+import type { BeatPatch } from '../domain/beat.ts';
 import type { Role } from '../domain/role.ts';
 import { listBeats } from '../nats/beats.ts';
 import { openBucket, type Bucket } from '../nats/bucket.ts';
@@ -34,6 +35,10 @@ export interface ActorParts {
   readonly lastBeatAt: () => number;
   /** A worker ends by itself when nothing is left of this run, or of anything. */
   readonly untilEmpty?: { readonly run?: string } | undefined;
+  /** A worker loads this one alone. */
+  readonly onlyScraper?: string | undefined;
+  /** Changes this actor's heartbeat record. */
+  readonly tell: (patch: BeatPatch) => Promise<void>;
 }
 
 export function createActor(role: Role, parts: ActorParts): Actor {

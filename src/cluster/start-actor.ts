@@ -47,6 +47,8 @@ export interface StartOptions {
   readonly stop?: AbortSignal | undefined;
   /** A worker ends by itself when nothing is left of this run, or of anything. */
   readonly untilEmpty?: { readonly run?: string } | undefined;
+  /** A worker loads this scraper alone. */
+  readonly onlyScraper?: string | undefined;
 }
 
 interface Life {
@@ -57,12 +59,13 @@ interface Life {
   readonly log: Log;
   readonly cleanup: Cleanup;
   readonly untilEmpty: StartOptions['untilEmpty'];
+  readonly onlyScraper: StartOptions['onlyScraper'];
 }
 
 /** Resolves when the actor runs; when it rejects, nothing of it is left. */
 export async function startActor(
   config: Config,
-  { role, log: parentLog, stop, untilEmpty }: StartOptions,
+  { role, log: parentLog, stop, untilEmpty, onlyScraper }: StartOptions,
 ): Promise<Running> {
   const id = config.actor.id ?? createActorId();
   const log = parentLog.child({ role, id });
@@ -74,6 +77,7 @@ export async function startActor(
     log,
     cleanup: createCleanup(log),
     untilEmpty,
+    onlyScraper,
   };
   try {
     const connection = await connect(life, stop);
@@ -146,6 +150,8 @@ async function begin(life: Life, connection: Connection): Promise<Running> {
     gate,
     lastBeatAt: () => identity.storedAt(),
     untilEmpty: life.untilEmpty,
+    onlyScraper: life.onlyScraper,
+    tell: (patch) => identity.update(patch),
   });
   made.actor = actor;
   await identity.update({ status: 'running', http: page.url });

@@ -15,6 +15,8 @@ export interface ClusterOptions {
   readonly stop?: AbortSignal;
   /** A worker ends by itself when nothing is left of this run, or of anything. */
   readonly untilEmpty?: { readonly run?: string } | undefined;
+  /** A worker loads this scraper alone. */
+  readonly onlyScraper?: string | undefined;
 }
 
 export interface Cluster {
@@ -81,6 +83,7 @@ export async function startCluster(config: Config, options: ClusterOptions): Pro
           log,
           stop: control.stop.quiet,
           untilEmpty: options.untilEmpty,
+          onlyScraper: options.onlyScraper,
         });
         running.set(role, actor);
         if (control.stop.quiet.aborted) actor.quiet();

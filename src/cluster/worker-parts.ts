@@ -37,6 +37,7 @@ export interface WorkerParts {
   /** How long the record of what is in hand counts; like that of the heartbeat. */
   readonly deadAfterMs: number;
   readonly isOpen: () => boolean;
+  readonly isKnownElsewhere: (scraper: string) => boolean;
   readonly pausedBy: (spec: TaskSpec) => string | undefined;
   readonly onCancelled: (listener: (cancelled: Cancelled) => void) => () => void;
   readonly lastBeatAt: () => number;
@@ -78,7 +79,7 @@ function createPorts(
   return {
     openLanes,
     findScraper: (name) => registry.find(name),
-    storeOutcome: createStoreOutcome(writer, () => connection.nc.info?.max_payload ?? 0),
+    storeOutcome: createStoreOutcome(writer, () => connection.nc.info?.max_payload ?? Infinity),
     storeNext: createStoreNext(publisher, names),
     beginSolo: (spec) => solo.begin(spec),
     endSolo: (spec) => solo.end(spec),
@@ -86,6 +87,7 @@ function createPorts(
     withLock: createTaskLock(bucket, { owner: limits.worker, ttlMs: parts.lockTtlMs }),
     pausedBy: parts.pausedBy,
     isOpen: parts.isOpen,
+    isKnownElsewhere: parts.isKnownElsewhere,
     onCancelled: parts.onCancelled,
     lastBeatAt: parts.lastBeatAt,
     ...(untilEmpty && { isEmpty: () => isNothingLeft(connection, names, untilEmpty.run) }),

@@ -97,6 +97,7 @@ export const fields = {
       integer({ min: 1, max: 10_000 }),
       '1000',
       'Tasks of one priority that a worker may hold before it starts them; slow tasks are held in smaller numbers',
+      { flag: 'batch-size' },
     ),
   },
   tasks: {

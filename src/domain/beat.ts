@@ -28,13 +28,15 @@ const beatSchema = v.object({
   /** Where it answers for health and metrics. */
   http: v.optional(v.string()),
   loopDelayMs: v.optional(v.pipe(v.number(), v.minValue(0))),
+  /** The scrapers that a worker has loaded. */
+  scrapers: v.optional(v.array(v.string())),
 });
 
 export type Beat = Readonly<v.InferOutput<typeof beatSchema>>;
 
 /** What an actor may change about itself; the rest is its identity. */
 export type BeatPatch = Partial<
-  Pick<Beat, 'status' | 'paused' | 'inFlight' | 'limits' | 'http' | 'loopDelayMs'>
+  Pick<Beat, 'status' | 'paused' | 'inFlight' | 'limits' | 'http' | 'loopDelayMs' | 'scrapers'>
 >;
 
 /** Fields that a newer version added are left out; a record that lacks ours is INVALID. */

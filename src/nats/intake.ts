@@ -48,7 +48,7 @@ export interface IntakeOptions {
   readonly ackWaitMs?: number;
 }
 
-const ACK_WAIT_MS = 60_000;
+const ACK_WAIT_MS = 20_000;
 const AHEAD = 16;
 const SHARED = 'coordinator';
 const NO_CONSUMER = 10_014;

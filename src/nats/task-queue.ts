@@ -6,6 +6,7 @@ import { encodeTask } from '../wire/task-codec.ts';
 import type { Connection } from './connect.ts';
 import type { Outgoing, Publisher } from './publisher.ts';
 import { publishAll } from './publisher/all.ts';
+import { REFUSED_CONFLICT } from './publisher/answer.ts';
 
 export interface TaskQueue {
   /** Resolves when all of them are stored; throws when that cannot be said of one. Twice does no harm. */
@@ -22,6 +23,8 @@ export function createTaskQueue(
     async enqueue(tasks) {
       let problem: string | undefined;
       await publishAll(publisher, outgoing(tasks), (_, outcome) => {
+        // Refused: it waits there already.
+        if (outcome.kind === 'refused' && outcome.code === REFUSED_CONFLICT) return;
         if (outcome.kind !== 'stored') problem ??= outcome.reason;
       });
       if (problem !== undefined)
@@ -37,13 +40,16 @@ export function createTaskQueue(
   }
 }
 
-/** The message that makes a task ready, now or at its time. */
+/**
+ * The message that makes a task ready, now or at its time. Nothing is put beside a copy that waits already: each copy
+ * would have a life, and a count of deliveries, of its own.
+ */
 export function taskMessage(names: Names, task: TaskMessage, now: number): Outgoing {
   const { spec } = task;
   const target = names.task(spec);
   const payload = encodeTask(task);
   if (spec.notBefore === undefined || spec.notBefore <= now)
-    return { subject: target, payload, repeatable: true };
+    return { subject: target, payload, expect: 0, repeatable: true };
   const headers = {
     'Nats-Schedule': `@at ${new Date(spec.notBefore).toISOString()}`,
     'Nats-Schedule-Target': target,

@@ -2,10 +2,11 @@
 import t from 'tap';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { Secret } from '../../src/domain/secret.ts';
+import { headers as createHeaders } from '@nats-io/transport-node';
 import { connectNats } from '../../src/nats/connect.ts';
 import { projectRoot } from '../../src/project-root.ts';
 import { quietLog } from '../kit/nats-server.ts';
@@ -44,6 +45,8 @@ async function shell(
 t.test('two minutes', { timeout: 120_000 }, async (t) => {
   const expected: Record<string, RegExp> = {
     'make cluster-up': /is up\.[\s\S]*Next:/,
+    'npx trawl submit echo https://example.com/': /queued/,
+    'npx trawl results default-echo': /^(\{.*\}\n)?$/m,
     'make cluster-status': /worker-3 +worker +running/,
     'make cluster-down': /has stopped/,
   };
@@ -91,6 +94,16 @@ t.test('with the nats CLI', { timeout: 120_000 }, async (t) => {
     // The same request without the CLI, so that every recipe is held to what the cluster answers.
     const [, verb, first = '', second = ''] = /--context \S+ (\S+) (\S+) ?(.*)$/.exec(command) ?? [];
     switch (verb) {
+      case 'pub': {
+        const [, headers = '', subject = '', body = ''] =
+          /pub -J ((?:-H \S+ )*)(\S+) (.*)$/.exec(command) ?? [];
+        const header = createHeaders();
+        for (const [, name = '', value = ''] of headers.matchAll(/-H ([^:]+):(\S+)/g))
+          header.append(name, value);
+        const stored = await connection.js.publish(subject, body.replace(/^'|'$/g, ''), { headers: header });
+        t.equal(stored.stream, 'INTAKE', command);
+        break;
+      }
       case 'micro': {
         const replies = await connection.nc.requestMany('$SRV.PING', undefined, {
           strategy: 'stall',
@@ -106,6 +119,7 @@ t.test('with the nats CLI', { timeout: 120_000 }, async (t) => {
             'trawl-worker',
             'trawl-exporter',
             'trawl-autoscaler',
+            'trawl-services',
           ]),
         );
         break;
@@ -120,9 +134,10 @@ t.test('with the nats CLI', { timeout: 120_000 }, async (t) => {
       case 'req': {
         const body = second.replace(/^'|'$/g, '');
         const reply = await connection.nc.request(first, body);
+        const expected: Record<string, object> = { status: { id: 'worker-1' }, stats: { total: Number } };
         t.match(
           reply.json(),
-          first.endsWith('status') ? { id: 'worker-1' } : { ok: true, level: 'debug' },
+          expected[first.split('.').at(-1) ?? ''] ?? { ok: true, level: 'debug' },
           command,
         );
         break;
@@ -138,6 +153,42 @@ t.test('with the nats CLI', { timeout: 120_000 }, async (t) => {
     }
   }
   t.equal((await shell('make cluster-down')).code, 0);
+});
+
+t.test('submitting, runs, dead letters, schedules', { timeout: 170_000 }, async (t) => {
+  // An open run ends soon here, so that `watch` and `--follow` do.
+  const up = await installTrawl(t, {
+    TRAWL_RUNS_IDLE_END: '8s',
+    TRAWL_WORKER_SCRAPERS: join(projectRoot, 'config/scrapers'),
+    WORKERS: '1',
+  });
+  await up.json('up');
+  const file = join(up.home, '../urls.txt');
+  writeFileSync(file, '# a list\nhttps://shop.example/1\nhttps://shop.example/2\n');
+  const settings = { ...up.env, PORT_BASE: String(up.portBase) };
+  const run = (command: string): Promise<{ code: number | null; said: string }> => shell(command, settings);
+
+  const id =
+    (
+      await up.json<{ tasks: { id: string }[] }>(
+        'submit',
+        'echo',
+        'https://shop.example/1',
+        '--run',
+        'friday',
+      )
+    ).tasks[0]?.id ?? '';
+  const words = (command: string): string =>
+    command.replaceAll('urls.txt', file).replaceAll('3kf0…', id).replace('--state active', '');
+  for (const section of ['Submitting', 'Runs', 'Dead letters', 'Schedules']) {
+    for (const command of commandsOf(section)) {
+      const { code, said } = await run(words(command));
+      // What has ended cannot be cancelled, and what is not dead has no dead letter: both say so.
+      const may = /cancel|dead show/.test(command) ? [0, 1, 2] : [0];
+      t.ok(may.includes(code ?? -1), `${command}: ${code ?? 'signal'} ${said}`);
+      t.notMatch(said, /\n\s+at .*\(/, 'no stack trace');
+    }
+  }
 });
 
 t.test('a second cluster beside the first', { timeout: 120_000 }, async (t) => {

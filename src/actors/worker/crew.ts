@@ -47,6 +47,8 @@ export interface CrewParts {
 }
 
 const PAUSED_DELAY_MS = 30_000;
+/** A task of a scraper that others have goes back to the queue, where one of them may meet it. */
+const ELSEWHERE_DELAY_MS = 500;
 /** The weight of the latest task in the mean. */
 const MEAN_WEIGHT = 0.05;
 
@@ -121,6 +123,10 @@ export function createCrew(parts: CrewParts): Crew {
       return;
     }
     const scraper = ports.findScraper(spec.scraper);
+    if (!scraper && ports.isKnownElsewhere?.(spec.scraper) === true) {
+      settle(delivery, settler.postpone(delivery, Date.now() + ELSEWHERE_DELAY_MS));
+      return;
+    }
     if (!scraper) {
       const message = `no worker here knows a scraper ${JSON.stringify(spec.scraper)}`;
       settle(delivery, settler.bury(delivery, { code: 'NO_HANDLER', message }));

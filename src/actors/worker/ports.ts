@@ -62,6 +62,8 @@ export interface Cancelled {
 export interface WorkerPorts {
   openLanes(listener: LaneListener): Lanes;
   findScraper(name: string): Scraper | undefined;
+  /** Whether another worker that runs has this scraper. */
+  isKnownElsewhere?(scraper: string): boolean;
   /** Stores the one outcome of a task, if it has none yet. Never rejects. */
   storeOutcome(outcome: Outcome, acceptSeq: number): Promise<StoreOutcome>;
   /** Stores the next attempt: to be delivered at this time, or at once. Never rejects. */

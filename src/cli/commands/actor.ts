@@ -18,7 +18,10 @@ const MEANING: Readonly<Record<Role | 'all', string>> = {
 
 const WORKER_EXAMPLES: Command['examples'] = [
   ['$0 worker --until-empty', 'Works off what is there and ends'],
-  ['$0 worker --run-id 20260215_120000', 'Ends when nothing of that run is left'],
+  [
+    '$0 worker --scraper echo --run-id 20260215_120000',
+    'For one scraper; ends when nothing of that run is left',
+  ],
 ];
 
 export const actorCommands: readonly Command[] = [...ROLES, 'all' as const].map((role) => ({
@@ -41,6 +44,7 @@ export const actorCommands: readonly Command[] = [...ROLES, 'all' as const].map(
       log,
       stop: interrupted,
       untilEmpty: untilEmptyOf(argv),
+      onlyScraper: textOf(argv['scraper']),
     });
     announceReady();
     // Ends by a signal, by its mailbox, or because it cannot go on.
@@ -52,12 +56,17 @@ export const actorCommands: readonly Command[] = [...ROLES, 'all' as const].map(
 
 function workerOptions(yargs: Argv): Argv {
   return yargs
+    .option('scraper', { type: 'string', describe: 'Work for this scraper alone' })
     .option('until-empty', { type: 'boolean', default: false, describe: 'End when nothing is left to do' })
     .option('run-id', { type: 'string', describe: 'End when nothing is left to do of this run' });
 }
 
 function untilEmptyOf(argv: Readonly<Record<string, unknown>>): { run?: string } | undefined {
-  const run = argv['run-id'];
-  if (typeof run === 'string') return { run };
+  const run = textOf(argv['run-id']);
+  if (run !== undefined) return { run };
   return argv['until-empty'] === true ? {} : undefined;
+}
+
+function textOf(value: unknown): string | undefined {
+  return typeof value === 'string' ? value : undefined;
 }

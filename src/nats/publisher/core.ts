@@ -70,7 +70,8 @@ export function createPublisherCore(
 
   function createCourier(ports: CourierPorts): Courier {
     if (settings.durability !== 'always' || !traits.atomic) return createSingles(ports);
-    const maxPayload = nc.info?.max_payload ?? 0;
+    // Unknown while the connection is down; the server refuses what is too big.
+    const maxPayload = nc.info?.max_payload ?? Infinity;
     return createGroups(ports, { batch: Math.min(settings.batch, BATCH_MAX), maxPayload });
   }
 

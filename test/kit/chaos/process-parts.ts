@@ -1,0 +1,45 @@
+/** What the processes of the chaos test have in common: settings from the environment, a connection, a log. */
+import { loadConfig } from '../../../src/config/load.ts';
+import { createActorId } from '../../../src/cluster/first-beat.ts';
+import type { Config } from '../../../src/config/fields.ts';
+import { openBucket, type Bucket } from '../../../src/nats/bucket.ts';
+import { connectNats, type Connection } from '../../../src/nats/connect.ts';
+import type { Announce } from '../../../src/nats/events.ts';
+import { readLeaseMs } from '../../../src/nats/task-lease.ts';
+import { createLog, type Log } from '../../../src/telemetry/log.ts';
+import { createNames, type Names } from '../../../src/wire/names.ts';
+
+export interface ProcessParts {
+  readonly config: Config;
+  readonly names: Names;
+  readonly connection: Connection;
+  readonly bucket: Bucket;
+  readonly id: string;
+  readonly log: Log;
+  readonly announce: Announce;
+  readonly leaseMs: number;
+}
+
+export async function openProcess(role: string): Promise<ProcessParts> {
+  const { config } = loadConfig({ flags: {}, env: process.env, cwd: process.cwd() });
+  const names = createNames(config.namespace);
+  const id = createActorId();
+  const write = (line: string): void => void process.stdout.write(`${line}\n`);
+  const log = createLog({ level: config.log.level, format: 'json', write }).child({ role, id });
+  const connection = await connectNats({
+    access: config.nats,
+    name: `${role} ${id}`,
+    log,
+    whenUnreachable: 'wait',
+  });
+  return {
+    config,
+    names,
+    connection,
+    bucket: openBucket(connection, names.bucket('cluster')),
+    id,
+    log,
+    announce: ({ about, kind, facts }) => log.info(`${about}.${kind}`, { facts }),
+    leaseMs: await readLeaseMs(connection, names),
+  };
+}
