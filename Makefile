@@ -51,7 +51,8 @@ cluster-clean: build ## Stop the local cluster and remove its data
 test: setup build ## Run the tests
 	@sh test/run.sh dist/test/unit/*.js dist/test/integration/*.js dist/test/e2e/*.js
 
-check: types lint test ## Types, lint, format and tests: what CI runs
+check: types lint test ## Types, lint, format, tests and a short chaos run: what CI runs
+	@SEED=$${SEED:-1} $(MAKE) --no-print-directory chaos
 
 types: setup build
 
