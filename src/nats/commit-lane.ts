@@ -10,12 +10,11 @@
  * subjects, and told `refused`; the rest is sent again. Should the reading not show them (it may be a moment old),
  * the batch is halved until the server's answer names them.
  */
-import { setTimeout as delay } from 'node:timers/promises';
 import { messageOf } from '../domain/failure.ts';
 import type { Log } from '../telemetry/log.ts';
 import type { Connection } from './connect.ts';
-import type { Answer } from './publisher/answer.ts';
-import { createBatchSender, type Member } from './publisher/batch.ts';
+import { createBatchDelivery } from './batch-delivery.ts';
+import type { Member } from './publisher/batch.ts';
 import { EXPECT_HEADER } from './publisher/entry.ts';
 import { readLast } from './read-last.ts';
 
@@ -66,21 +65,10 @@ interface Entry<C> {
 /** The server's codes for a wrong expected sequence: of one message, and inside one batch. */
 const WRONG_SEQUENCE = new Set([10071, 10164]);
 const BATCH_MAX_BYTES = 2 * 1024 * 1024;
-const RETRY_MS = 100;
-const SWEEP_MAX_MS = 500;
 
 export function createCommitLane<C extends Change>(options: LaneOptions<C>): CommitLane<C> {
   const { connection, stream, marks, batchMax, ackTimeoutMs, log } = options;
-  const sender = createBatchSender({ connection, stream, ackTimeoutMs });
-  const closing = new AbortController();
-  const isClosed = (): boolean => closing.signal.aborted;
-  const sweeper = setInterval(
-    () => sender.sweep(performance.now()),
-    Math.min(ackTimeoutMs / 4, SWEEP_MAX_MS),
-  ).unref();
-  const unwatch = connection.onChange((up) => {
-    if (!up) sender.hush('the connection was lost');
-  });
+  const delivery = createBatchDelivery({ connection, stream, ackTimeoutMs, log });
   let queue: Entry<C>[] = [];
   let underWay = 0;
   let running = false;
@@ -89,7 +77,7 @@ export function createCommitLane<C extends Change>(options: LaneOptions<C>): Com
   return {
     commit: (change) =>
       new Promise((resolve) => {
-        if (isClosed()) {
+        if (delivery.isClosed()) {
           resolve({ kind: 'failed', reason: 'closed' });
           return;
         }
@@ -101,12 +89,8 @@ export function createCommitLane<C extends Change>(options: LaneOptions<C>): Com
   };
 
   function close(): void {
-    if (isClosed()) return;
-    closing.abort();
-    clearInterval(sweeper);
-    unwatch();
-    sender.hush('closed');
-    sender.close();
+    if (delivery.isClosed()) return;
+    delivery.close();
     for (const { resolve } of queue.splice(0)) resolve({ kind: 'failed', reason: 'closed' });
   }
 
@@ -151,7 +135,7 @@ export function createCommitLane<C extends Change>(options: LaneOptions<C>): Com
     const changes = entries.map(({ change }) => change);
     const extra = marks.of(changes);
     const members = [...changes, ...extra].flatMap(membersOf);
-    const answer = await sendUntilKnown(members);
+    const answer = await delivery.deliver(members);
     if (answer.kind === 'committed') {
       marks.stored(changes);
       let seq = answer.seq - members.length;
@@ -191,54 +175,6 @@ export function createCommitLane<C extends Change>(options: LaneOptions<C>): Com
     } catch (error) {
       log.warn('commit.unread', { stream, reason: messageOf(error) });
       return new Set();
-    }
-  }
-
-  type Known = Extract<Answer, { kind: 'committed' } | { kind: 'refused' }>;
-
-  /** Sends until the server has said yes or no, or until the batch's own marker is seen in the stream. */
-  async function sendUntilKnown(members: readonly Member[]): Promise<Known> {
-    for (let tries = 0; ; tries += 1) {
-      await untilUp();
-      if (isClosed()) return { kind: 'refused', code: 0, reason: 'closed' };
-      const found = tries === 0 ? undefined : await findMarker(members);
-      if (found !== undefined) return { kind: 'committed', seq: found, batch: '', count: members.length };
-      const answer = await sender.send(members);
-      if (answer.kind === 'committed' || answer.kind === 'refused') return answer;
-      // A batch of one is a plain message.
-      if (answer.kind === 'stored') return { kind: 'committed', seq: answer.seq, batch: '', count: 1 };
-      log.warn('commit.unanswered', { stream, messages: members.length, answer: answer.kind });
-      await delay(RETRY_MS, undefined, { signal: closing.signal }).catch(() => undefined);
-    }
-  }
-
-  /** The sequence of the last member, if it is what the stream holds there: from the leader, because it decides. */
-  async function findMarker(members: readonly Member[]): Promise<number | undefined> {
-    const marker = members.at(-1)?.message;
-    for (let tries = 0; marker && !isClosed(); tries += 1) {
-      await untilUp();
-      try {
-        const stored = await connection.jsm.streams.getMessage(stream, { last_by_subj: marker.subject });
-        return stored && Buffer.compare(stored.data, marker.payload) === 0 ? stored.seq : undefined;
-      } catch (error) {
-        if (tries === 0) log.warn('commit.unread', { stream, reason: messageOf(error) });
-        await delay(RETRY_MS, undefined, { signal: closing.signal }).catch(() => undefined);
-      }
-    }
-    return undefined;
-  }
-
-  async function untilUp(): Promise<void> {
-    while (!connection.isUp() && !isClosed()) {
-      await new Promise<void>((resolve) => {
-        const wake = (): void => {
-          forget();
-          closing.signal.removeEventListener('abort', wake);
-          resolve();
-        };
-        const forget = connection.onChange(wake);
-        closing.signal.addEventListener('abort', wake, { once: true });
-      });
     }
   }
 }

@@ -9,6 +9,7 @@ export interface Services {
   call(verb: string, body: object, options?: { readonly timeoutMs?: number }): Promise<unknown>;
 }
 
+const ERROR_HEADER = 'Nats-Service-Error-Code';
 const TIMEOUT_MS = 10_000;
 /** What may lie between the payload and the limit of the server: subject, reply, headers. */
 const FRAME_BYTES = 1_024;
@@ -42,16 +43,19 @@ export function createServices(connection: Connection, names: Names): Services {
         throw new Failure('TIMEOUT', `no answer to ${verb} within ${timeoutMs} ms: it may still be done`, {
           hint: 'Look before you ask again: `trawl runs ls`, `trawl status`.',
         });
-      return readAnswer(verb, answer.message.data);
+      const { data, headers } = answer.message;
+      const decoded = decodeAnswer(verb, data);
+      // The header tells: an answer may well have a field `error` of its own.
+      if (headers?.has(ERROR_HEADER)) throw asThrown(verb, decoded);
+      return decoded;
     },
   };
 }
 
-function readAnswer(verb: string, data: Uint8Array): unknown {
-  const answer = decodeAnswer(verb, data);
-  if (!isRecord(answer) || !isRecord(answer['error'])) return answer;
-  const { code, message, hint } = answer['error'];
-  throw new Failure(
+function asThrown(verb: string, answer: unknown): Failure {
+  const told = isRecord(answer) && isRecord(answer['error']) ? answer['error'] : {};
+  const { code, message, hint } = told;
+  return new Failure(
     typeof code === 'string' && isCode(code) ? code : 'INTERNAL',
     typeof message === 'string' ? message : `${verb} failed, and did not say why`,
     typeof hint === 'string' ? { hint } : {},

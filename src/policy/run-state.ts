@@ -65,6 +65,13 @@ function nameState(state: RunState): string {
   return state === 'done_with_errors' ? 'done with errors' : state;
 }
 
+const ENDED: ReadonlySet<RunState> = new Set(['done', 'done_with_errors', 'cancelled']);
+
+/** Whether a run is over for good. */
+export function isEnded({ state }: { readonly state: RunState }): boolean {
+  return ENDED.has(state);
+}
+
 /** The phase of a stored run. One that says paused and not from where was waiting in line. */
 export function phaseOf({
   state,

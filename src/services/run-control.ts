@@ -4,7 +4,7 @@ import { Failure } from '../domain/failure.ts';
 import type { Verb } from '../nats/mailbox.ts';
 import type { Pauses } from '../nats/pauses.ts';
 import type { Runs } from '../nats/runs.ts';
-import { changeRun, phaseOf, withPhase, type RunEvent } from '../policy/run-state.ts';
+import { changeRun, isEnded, phaseOf, withPhase, type RunEvent } from '../policy/run-state.ts';
 import type { RunRecord } from '../wire/run-record.ts';
 import { readRequest } from './read-request.ts';
 
@@ -16,7 +16,6 @@ export interface RunControlPorts {
 }
 
 const request = v.object({ run: v.string() });
-const ENDED: ReadonlySet<RunRecord['state']> = new Set(['done', 'done_with_errors', 'cancelled']);
 
 export function createRunControlServices({ runs, pauses, erase }: RunControlPorts): Record<string, Verb> {
   return {
@@ -37,7 +36,7 @@ export function createRunControlServices({ runs, pauses, erase }: RunControlPort
       const { run } = readRequest(request, body);
       const record = await runs.get(run);
       if (!record) throw unknown(run);
-      if (!ENDED.has(record.state)) {
+      if (!isEnded(record)) {
         throw new Failure('CONFLICT', `the run ${run} is ${record.state}`, {
           hint: 'Cancel it first: `trawl cancel`.',
         });

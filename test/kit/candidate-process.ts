@@ -31,11 +31,12 @@ await runAsLeader({
   owner,
   log: quietLog,
   quiet: quiet.signal,
-  async lead(term, signal) {
+  async lead(term) {
     let revision = term.token();
     say({ event: 'leading' });
     try {
-      while (!signal.aborted) {
+      // Until it is told to stop, or refused: that the term is over it learns from nothing else here.
+      while (!quiet.signal.aborted) {
         revision = term.token();
         await term.fencedPut('run.leader', value);
         await delay(10);

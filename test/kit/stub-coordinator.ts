@@ -1,4 +1,5 @@
 /** Stands for a coordinator: keeps runs in the real bucket, answers the services, and settles what a test tells it to. */
+import { headers } from '@nats-io/transport-node';
 import { openBucket, type Bucket } from '../../src/nats/bucket.ts';
 import { isUpWithin } from '../../src/nats/ask.ts';
 import { applyTopology } from '../../src/nats/apply-topology.ts';
@@ -86,14 +87,16 @@ export async function startStubCoordinator(t: Teardown, server: TestServer): Pro
       if (!answer) return;
       Promise.resolve()
         .then(() => answer(body))
-        .catch((error: unknown) => {
-          const { code, message: reason, hint } = asFailure(error);
-          return { error: { code, message: reason, hint } };
-        })
         .then(
           (reply) => message.respond(encodeJson(reply)),
-          () => undefined,
-        );
+          (error: unknown) => {
+            const { code, message: reason, hint } = asFailure(error);
+            const marked = headers();
+            marked.set('Nats-Service-Error-Code', '400');
+            message.respond(encodeJson({ error: { code, message: reason, hint } }), { headers: marked });
+          },
+        )
+        .catch(() => undefined); // the test has ended
     },
   });
   t.teardown(() => subscription.unsubscribe());

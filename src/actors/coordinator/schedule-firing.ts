@@ -7,12 +7,12 @@
  * name of its run in it, so carried out twice it is still one run. The submission comes before the run, because a run
  * that exists but has nothing to do would end by itself: so where the run exists, the submission does.
  */
+import { isEnded } from '../../policy/run-state.ts';
 import { asFailure, Failure } from '../../domain/failure.ts';
 import { decideDue } from '../../policy/schedule-due.ts';
 import { isRunOf, runByHand, tasksOf } from '../../policy/schedule-run.ts';
 import { parseSchedule, type ScheduleSpec } from '../../policy/schedule-spec.ts';
 import type { PendingFiring, ScheduleRecord } from '../../wire/schedule-record.ts';
-import { isEnded } from './is-ended.ts';
 import type { ScheduleLoopPorts, StoredSchedule } from './schedule-ports.ts';
 
 /** The planned time to deal with, by what the record says now; undefined: none. */

@@ -7,12 +7,12 @@
  * which does no harm. Duplicates are counted before anything is queued: until then no task of this message can have
  * changed, so a second delivery tells its own tasks from those of others.
  */
+import { isEnded } from '../../policy/run-state.ts';
 import { Failure } from '../../domain/failure.ts';
 import type { RunRecord } from '../../wire/run-record.ts';
 import type { ParsedSubmission } from '../../wire/submission.ts';
 import type { ParsedRequest } from '../../wire/submission-task.ts';
 import { acceptAll, type Accepted } from './accept.ts';
-import { isEnded } from './is-ended.ts';
 import type { Intake, IntakeMessage, Ledger, RunDraft, TaskQueue } from './ports.ts';
 import { graveRecord, homeOf, lateRecord, queuedRecord, type Acceptable } from './task-record.ts';
 

@@ -2,10 +2,10 @@
  * Keeps in each run's record how many of its messages were taken in, and when the last one was submitted: at most
  * once a second, and soon when nothing waits behind a message, because then the end of the run may depend on it.
  */
+import { isEnded } from '../../policy/run-state.ts';
 import { messageOf } from '../../domain/failure.ts';
 import type { Log } from '../../telemetry/log.ts';
 import type { RunRecord } from '../../wire/run-record.ts';
-import { isEnded } from './is-ended.ts';
 import type { ChangeRun, IntakeMessage } from './ports.ts';
 import { homeOf } from './task-record.ts';
 

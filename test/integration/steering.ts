@@ -1,0 +1,221 @@
+/** Steering tasks through the services of a real coordinator, with real workers: cancel, pause, why, dead letters, the dead. */
+import t from 'tap';
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { planCluster } from '../../src/cluster/topology.ts';
+import { startActor, type Running } from '../../src/cluster/start-actor.ts';
+import { loadConfig } from '../../src/config/load.ts';
+import { applyTopology } from '../../src/nats/apply-topology.ts';
+import { openBucket } from '../../src/nats/bucket.ts';
+import { createLedgerReader } from '../../src/nats/ledger-reader.ts';
+import { createServices } from '../../src/nats/services-client.ts';
+import { encodeJson } from '../../src/wire/codec.ts';
+import { createNames, keys } from '../../src/wire/names.ts';
+import { quietLog, startNatsServer, temporaryFolder, type Teardown } from '../kit/nats-server.ts';
+import { installTrawl } from '../kit/trawl.ts';
+
+const SCRAPER = `
+  export const scraper = {
+    name: 'gate',
+    retries: 0,
+    async run({ input, signal, emit }) {
+      if (input.fail) throw new Error('it fails as it was told to');
+      if (input.hold) await new Promise((resolve, reject) => signal.addEventListener('abort', () => reject(signal.reason)));
+      emit({ n: 1 });
+    },
+  };`;
+
+const names = createNames('trawl');
+const server = await startNatsServer(t);
+const folder = temporaryFolder(t);
+mkdirSync(join(folder, 'scrapers'));
+writeFileSync(join(folder, 'scrapers/gate.mjs'), SCRAPER);
+const connection = await server.connect();
+const { config } = loadConfig({
+  flags: {
+    'nats.url': server.url,
+    'worker.scrapers': join(folder, 'scrapers'),
+    'heartbeat.interval': '300ms',
+    'heartbeat.deadAfter': '2s',
+    'leader.ttl': '1s',
+    'runs.keep': '3s',
+    'runs.maxActivePerScraper': '50',
+  },
+  env: {},
+  cwd: folder,
+});
+await applyTopology(connection, planCluster(config), { onDrift: 'update' });
+const bucket = openBucket(connection, names.bucket('cluster'));
+const reader = createLedgerReader(connection, names);
+const services = createServices(connection, names);
+
+async function start(t: Teardown, role: 'coordinator' | 'worker', id: string): Promise<Running> {
+  const actor = await startActor({ ...config, actor: { ...config.actor, id } }, { role, log: quietLog });
+  t.teardown(async () => {
+    actor.abort();
+    await actor.done.catch(() => undefined);
+  });
+  return actor;
+}
+
+await start(t, 'coordinator', 'c1');
+await start(t, 'worker', 'w1');
+
+const call = <T>(verb: string, body: object): Promise<T> => services.call(verb, body) as Promise<T>;
+
+async function submit(run: string, key: string, input: object): Promise<string> {
+  const { tasks } = await call<{ tasks: { id: string }[] }>('submit', { scraper: 'gate', run, key, input });
+  return tasks[0]?.id ?? '';
+}
+
+/** Looks again until it is so: what happens in between has no event of its own. */
+async function until<T>(look: () => Promise<T>, isSo: (found: T) => boolean): Promise<T> {
+  const end = Date.now() + 20_000;
+  for (;;) {
+    const found = await look();
+    if (isSo(found)) return found;
+    if (Date.now() > end) throw new Error(`it did not come to that: ${JSON.stringify(found)}`);
+    await new Promise((resolve) => setTimeout(resolve, 20));
+  }
+}
+
+const stateOf = async (run: string, id: string): Promise<string> =>
+  (await reader.read(run, id))?.record.state ?? 'none';
+const whereIs = (id: string): Promise<{ where: string; explanation: string[] }> => call('why', { id });
+
+t.test('a running task is cancelled at once, and stays cancelled', async (t) => {
+  const id = await submit('one', 'hold-1', { hold: true });
+  await until(
+    () => whereIs(id),
+    ({ where }) => where === 'running',
+  );
+  const began = performance.now();
+  t.match(await call('task.cancel', { run: 'one', id }), { cancelled: true });
+  t.equal(await stateOf('one', id), 'cancelled');
+  t.ok(performance.now() - began < 1_000);
+  t.match(await whereIs(id), { where: 'cancelled' });
+});
+
+t.test('a run is cancelled, running and queued alike, and its counters add up', async (t) => {
+  const ids = await Promise.all(
+    Array.from({ length: 20 }, (_, n) => submit('many', `k${n}`, { hold: true })),
+  );
+  await until(
+    () => call<{ running: number }>('stats', {}),
+    ({ running }) => running > 0,
+  );
+  const began = performance.now();
+  t.match(await call('run.cancel', { run: 'many' }), { state: 'cancelled' });
+  t.ok(performance.now() - began < 1_000);
+  await until(
+    () => call<{ final?: object }>('run.show', { run: 'many' }),
+    ({ final }) => final !== undefined,
+  );
+  const states = await Promise.all(ids.map((id) => stateOf('many', id)));
+  t.same(new Set(states), new Set(['cancelled']));
+  t.match(await reader.counts('many'), { accepted: 20, cancelled: 20 });
+  await t.rejects(call('run.cancel', { run: 'many' }), { code: 'CONFLICT' }, 'twice is told');
+});
+
+t.test('a paused scraper holds its tasks back, and they say why', async (t) => {
+  await call('pause', { kind: 'scraper', name: 'gate' });
+  const id = await submit('held', 'p1', {});
+  const { explanation } = await until(
+    () => whereIs(id),
+    ({ where }) => where === 'deferred',
+  );
+  t.match(explanation.join(' '), /the scraper gate is paused/);
+  t.match(await call('resume', { kind: 'scraper', name: 'gate' }), { paused: [] });
+});
+
+t.test('a paused cluster starts nothing until it goes on', async (t) => {
+  await call('pause', { kind: 'cluster' });
+  const id = await submit('still', 's1', {});
+  await until(
+    () => whereIs(id),
+    ({ where }) => where === 'queued',
+  );
+  await call('resume', { kind: 'cluster' });
+  await until(
+    () => stateOf('still', id),
+    (state) => state === 'done',
+  );
+  t.pass('done');
+});
+
+t.test('dead letters are found by what killed them, put back once, and dropped', async (t) => {
+  const id = await submit('fatal', 'f1', { fail: true });
+  await until(
+    () => stateOf('fatal', id),
+    (state) => state === 'dead',
+  );
+  t.match(await call('dead.list', { run: 'fatal' }), {
+    count: 1,
+    groups: [{ code: 'INTERNAL', count: 1 }],
+    tasks: [{ id, task: { faults: [{ worker: 'w1' }] } }],
+  });
+  t.match(await call('dead.list', { run: 'fatal', code: 'TIMEOUT' }), { count: 0 });
+  t.match(await call('dead.retry', { run: 'fatal', dryRun: true }), { matched: 1, changed: 0 });
+  const both = await Promise.all([1, 2].map(() => call<{ changed: number }>('dead.retry', { run: 'fatal' })));
+  t.equal(
+    both.reduce((sum, { changed }) => sum + changed, 0),
+    1,
+    'two people, one put it back',
+  );
+  await until(
+    () => stateOf('fatal', id),
+    (state) => state === 'dead',
+  );
+  t.match(await call('dead.drop', { run: 'fatal' }), { matched: 1, changed: 1 });
+  t.equal(await stateOf('fatal', id), 'cancelled');
+  t.match(await call('dead.list', { run: 'fatal' }), { count: 0 });
+});
+
+t.test(
+  'what a dead worker had in hand is given back before its lease ends',
+  { timeout: 60_000 },
+  async (t) => {
+    // A worker of its own process, so that it can be killed; the one of this test must not take the task first.
+    const trawl = await installTrawl(t, {
+      NATS_URL: server.url,
+      TRAWL_WORKER_SCRAPERS: join(folder, 'scrapers'),
+      TRAWL_HEARTBEAT_INTERVAL: '300ms',
+      TRAWL_HEARTBEAT_DEAD_AFTER: '2s',
+    });
+    await connection.nc.request('trawl.ctl.worker.w1.pause');
+    const doomed = trawl.start('worker', '--id', 'doomed');
+    const id = await submit('orphan', 'o1', { hold: true });
+    await until(
+      () => bucket.get(keys.inHand('doomed')),
+      (entry) => entry !== undefined && entry.value.length > 4,
+    );
+    doomed.kill('SIGKILL');
+    await connection.nc.request('trawl.ctl.worker.w1.resume');
+    // The lease is 300 s: only the heartbeat's end can bring it back in this time.
+    const { explanation } = await until(
+      () => whereIs(id),
+      ({ where, explanation: why }) => where === 'running' && /^w1 /.test(why[0] ?? ''),
+    );
+    t.match(explanation[0], /^w1 works on it/);
+    await call('task.cancel', { run: 'orphan', id });
+  },
+);
+
+t.test(
+  'a run that ended long ago is removed, with everything that is kept of it',
+  { timeout: 40_000 },
+  async (t) => {
+    const { js } = connection;
+    await js.publish(names.submit('gate', 'old'), encodeJson({ key: 'x', input: {} }));
+    await until(
+      () => call<{ runs: { id: string }[] }>('run.list', {}),
+      ({ runs }) => runs.some(({ id }) => id === 'old'),
+    );
+    await call('run.seal', { run: 'old', messages: 1 });
+    await until(
+      () => call<{ runs: { id: string; state: string }[] }>('run.list', {}),
+      ({ runs }) => !runs.some(({ id }) => id === 'old'),
+    );
+    t.match(await reader.counts('old'), { accepted: 0 });
+  },
+);
