@@ -1,4 +1,5 @@
 /** What a publisher's outcomes promise, held against what the stream has. */
+import { setTimeout as delay } from 'node:timers/promises';
 import type { Connection } from '../../src/nats/connect.ts';
 import {
   createPublisher,
@@ -66,15 +67,27 @@ const textOf = (bytes: Uint8Array): string => new TextDecoder().decode(bytes);
 /** Every message that a limits stream has, by sequence. */
 export async function readStream(connection: Connection, stream: string): Promise<Map<number, Kept>> {
   const kept = new Map<number, Kept>();
-  const { state } = await connection.jsm.streams.info(stream);
+  const { state } = await patiently(() => connection.jsm.streams.info(stream));
   if (state.messages === 0) return kept;
-  const consumer = await connection.js.consumers.get(stream);
+  const consumer = await patiently(() => connection.js.consumers.get(stream));
   const messages = await consumer.consume({ max_messages: 1_000 });
   for await (const message of messages) {
     kept.set(message.seq, { subject: message.subject, text: textOf(message.data) });
     if (message.info.pending === 0) break;
   }
   return kept;
+}
+
+/** A replicated stream that has lost its leader answers nobody until it has elected another. */
+async function patiently<T>(ask: () => Promise<T>): Promise<T> {
+  for (let left = 20; ; left -= 1) {
+    try {
+      return await ask();
+    } catch (error) {
+      if (left === 0) throw error;
+      await delay(250);
+    }
+  }
 }
 
 /**
