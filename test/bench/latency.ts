@@ -1,6 +1,6 @@
 /**
  * How long a task waits: from its submission to the start of its handler, on an idle cluster, and with priority 9
- * behind a queue of priority 0. One coordinator and one worker, each a process of its own; default sync.
+ * behind a queue of priority 0. One coordinator and one worker with three slots, each a process of its own; default sync. The crowd's tasks take 20 ms.
  *
  *   node dist/test/bench/latency.js [--quick] [--json FILE]
  */
@@ -42,9 +42,20 @@ async function measure(): Promise<void> {
     onDrift: 'update',
   });
   const home = temporaryFolder(lifetime);
+  // The crowd is slow, so that it is there for as long as the measurement takes.
+  writeFileSync(
+    `${home}/slow.mjs`,
+    `export const scraper = { name: 'slow', run: () => new Promise((r) => setTimeout(r, 20)) };`,
+  );
   for (const role of ['coordinator', 'worker']) {
     const child = spawn(process.execPath, [`${projectRoot}/dist/src/cli/main.js`, role, '--id', 'bench'], {
-      env: { PATH: process.env['PATH'], NATS_URL: server.url, TRAWL_HOME: home, TRAWL_LOG_LEVEL: 'error' },
+      env: {
+        PATH: process.env['PATH'],
+        NATS_URL: server.url,
+        TRAWL_HOME: home,
+        TRAWL_WORKER_SCRAPERS: home,
+        TRAWL_LOG_LEVEL: 'error',
+      },
       cwd: home,
       stdio: 'ignore',
     });
@@ -55,9 +66,9 @@ async function measure(): Promise<void> {
 
   for (let from = 0; from < crowd; from += CHUNK) {
     const tasks = Array.from({ length: CHUNK }, (_, index) => ({ key: `crowd-${from + index}`, input: {} }));
-    await connection.js.publish(names.submit('noop', RUN), encodeJson(tasks));
+    await connection.js.publish(names.submit('slow', RUN), encodeJson(tasks));
   }
-  const { num_pending: waitingBefore } = await connection.jsm.consumers.info(names.stream('TASKS'), 'p0');
+  const waitingBefore = await untilCrowded(connection);
   const urgent = await probe(connection, { prefix: 'urgent', count: Math.min(probes, 50), priority: 9 });
   const { num_pending: waitingAfter } = await connection.jsm.consumers.info(names.stream('TASKS'), 'p0');
 
@@ -71,6 +82,16 @@ async function measure(): Promise<void> {
       `priority 9 behind priority 0 (${waitingBefore} waiting at first, ${waitingAfter} at the end): p50 ${rows.urgent.p50} ms, p99 ${rows.urgent.p99} ms (${urgent.length} tasks)\n`,
   );
   if (flags.json !== undefined) writeFileSync(flags.json, `${JSON.stringify(rows, undefined, 2)}\n`);
+}
+
+/** A run of its own is taken in when it is its turn: half of the crowd must be there before anyone is urgent. */
+async function untilCrowded(connection: Connection): Promise<number> {
+  const until = Date.now() + 30_000;
+  for (;;) {
+    const { num_pending: waiting } = await connection.jsm.consumers.info(names.stream('TASKS'), 'p0');
+    if (waiting >= crowd / 4 || Date.now() > until) return waiting;
+    await delay(5);
+  }
 }
 
 /** One task after the other: submitted without a run, so that it is taken in at once. */
