@@ -2,17 +2,26 @@
  * The one error of this project. Adapters translate everything foreign into it and keep the `cause`;
  * whoever decides reads `code`, never the text.
  */
-export type FailureCode =
-  | 'NETWORK' // the other side could not be reached, or went away
-  | 'TIMEOUT' // no answer within the limit
-  | 'INTERNAL' // a fault of ours, or one nobody foresaw
-  | 'PROXY' // the egress is at fault, not the target
-  | 'THROTTLED' // told to slow down; blames nobody
-  | 'REJECTED' // refused for good: asking again changes nothing
-  | 'INVALID' // the input is wrong
-  | 'CANCELLED' // stopped on purpose
-  | 'CONFLICT' // somebody else got there first (compare-and-set, lock, id)
-  | 'UNAVAILABLE'; // NATS itself is not there
+export const FAILURE_CODES = [
+  'NETWORK', // the other side could not be reached, or went away
+  'TIMEOUT', // no answer within the limit
+  'INTERNAL', // a fault of ours, or one nobody foresaw
+  'PROXY', // the egress is at fault, not the target
+  'THROTTLED', // told to slow down; blames nobody
+  'REJECTED', // refused for good: asking again changes nothing
+  'INVALID', // the input is wrong
+  'CANCELLED', // stopped on purpose
+  'CONFLICT', // somebody else got there first (compare-and-set, lock, id)
+  'UNAVAILABLE', // NATS itself is not there
+] as const;
+export type FailureCode = (typeof FAILURE_CODES)[number];
+
+const KNOWN: ReadonlySet<unknown> = new Set(FAILURE_CODES);
+
+/** For codes that came from elsewhere: another process, or another copy of this code. */
+export function isFailureCode(code: unknown): code is FailureCode {
+  return KNOWN.has(code);
+}
 
 export class Failure extends Error {
   readonly code: FailureCode;

@@ -1,5 +1,5 @@
 /** Asks the services that any coordinator answers. Bodies and answers are JSON; an error comes as `{"error": …}`. */
-import { asFailure, Failure, type FailureCode } from '../domain/failure.ts';
+import { asFailure, Failure, isFailureCode } from '../domain/failure.ts';
 import { decode, encodeJson } from '../wire/codec.ts';
 import type { Names } from '../wire/names.ts';
 import { ask } from './ask.ts';
@@ -13,19 +13,6 @@ const ERROR_HEADER = 'Nats-Service-Error-Code';
 const TIMEOUT_MS = 10_000;
 /** What may lie between the payload and the limit of the server: subject, reply, headers. */
 const FRAME_BYTES = 1_024;
-
-const KNOWN: Readonly<Record<FailureCode, true>> = {
-  NETWORK: true,
-  TIMEOUT: true,
-  INTERNAL: true,
-  PROXY: true,
-  THROTTLED: true,
-  REJECTED: true,
-  INVALID: true,
-  CANCELLED: true,
-  CONFLICT: true,
-  UNAVAILABLE: true,
-};
 
 export function createServices(connection: Connection, names: Names): Services {
   return {
@@ -56,7 +43,7 @@ function asThrown(verb: string, answer: unknown): Failure {
   const told = isRecord(answer) && isRecord(answer['error']) ? answer['error'] : {};
   const { code, message, hint } = told;
   return new Failure(
-    typeof code === 'string' && isCode(code) ? code : 'INTERNAL',
+    isFailureCode(code) ? code : 'INTERNAL',
     typeof message === 'string' ? message : `${verb} failed, and did not say why`,
     typeof hint === 'string' ? { hint } : {},
   );
@@ -70,10 +57,6 @@ function decodeAnswer(verb: string, data: Uint8Array): unknown {
       cause: error,
     });
   }
-}
-
-function isCode(code: string): code is FailureCode {
-  return Object.hasOwn(KNOWN, code);
 }
 
 function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {

@@ -2,7 +2,7 @@
  * One run of a handler. It ends once: when the handler returns or throws, or, after it was told to end, when it does
  * so or its grace is over. Signal and logger are made when the handler first asks for them: many never do.
  */
-import { Failure, messageOf, type FailureCode } from '../../domain/failure.ts';
+import { Failure, isFailureCode, messageOf } from '../../domain/failure.ts';
 import type { AttemptOutcome } from '../../policy/settle.ts';
 import type { Scraper, ScraperContext } from '../../scrapers/scraper.ts';
 import type { Log } from '../../telemetry/log.ts';
@@ -36,19 +36,6 @@ export interface AttemptParts {
   readonly ports: Pick<WorkerPorts, 'withLock' | 'log'>;
   readonly onEnd: (attempt: Attempt, outcome: AttemptOutcome) => void;
 }
-
-const KNOWN: Readonly<Record<FailureCode, true>> = {
-  NETWORK: true,
-  TIMEOUT: true,
-  INTERNAL: true,
-  PROXY: true,
-  THROTTLED: true,
-  REJECTED: true,
-  INVALID: true,
-  CANCELLED: true,
-  CONFLICT: true,
-  UNAVAILABLE: true,
-};
 
 const NO_INPUT = {};
 
@@ -160,11 +147,11 @@ function doneWith(items: readonly unknown[], data: unknown): AttemptOutcome {
  */
 function failedBy(error: unknown): AttemptOutcome {
   const { name, code, retryAtMs, proxy } = (error ?? {}) as Readonly<Record<string, unknown>>;
-  const known = name === 'Failure' && typeof code === 'string' && code in KNOWN && code !== 'CANCELLED';
+  const known = name === 'Failure' && isFailureCode(code) && code !== 'CANCELLED';
   return {
     kind: 'failed',
     failure: {
-      code: known ? (code as FailureCode) : 'INTERNAL',
+      code: known ? code : 'INTERNAL',
       message: messageOf(error),
       ...(typeof retryAtMs === 'number' && { retryAtMs }),
     },
