@@ -49,7 +49,7 @@ cluster-clean: build ## Stop the local cluster and remove its data
 	@$(TRAWL) down --clean
 
 test: setup build ## Run the tests
-	@sh test/run.sh dist/test/unit/*.js dist/test/integration/*.js dist/test/e2e/*.js
+	@sh test/run.sh dist/test/e2e/*.js dist/test/integration/*.js dist/test/unit/*.js
 
 check: types lint test ## Types, lint, format, tests and a short chaos run: what CI runs
 	@SEED=$${SEED:-1} $(MAKE) --no-print-directory chaos

@@ -7,3 +7,5 @@ export { connectTrawl, type TrawlOptions } from './client/connect-trawl.ts';
 export type { Client } from './client/client.ts';
 export type { Task } from './client/pack-tasks.ts';
 export type { TaskOutcome } from './client/results.ts';
+export type { Scraper, ScraperContext, ScraperEgress } from './scrapers/scraper.ts';
+export type { Fetch, FetchOptions, Page, SessionHandle } from './scrapers/page.ts';

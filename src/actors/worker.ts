@@ -14,8 +14,10 @@ import { createSettler, type Settler } from './worker/settling.ts';
 import { listInHand, sweep } from './worker/upkeep.ts';
 
 export interface Worker extends Actor {
-  /** Tasks that it has in hand. */
+  /** Tasks that it works on. */
   inFlight(): number;
+  /** The same by run. */
+  inFlightByRun(): ReadonlyMap<string, number>;
 }
 
 const SWEEP_MAX_MS = 250;
@@ -30,8 +32,16 @@ export function createWorker(ports: WorkerPorts, limits: WorkerLimits): Worker {
   return {
     role: 'worker',
     inFlight: () => (crew ? crew.running.size + crew.settling.size : 0),
+    inFlightByRun: () => (crew ? countByRun(crew) : new Map()),
     run: (stop) => work(ports, limits, stop, (started) => (crew = started)),
   };
+}
+
+function countByRun({ running, settling }: Crew): Map<string, number> {
+  const counts = new Map<string, number>();
+  const deliveries = [...[...running].map(({ delivery }) => delivery), ...settling];
+  for (const { task } of deliveries) counts.set(task.spec.run, (counts.get(task.spec.run) ?? 0) + 1);
+  return counts;
 }
 
 async function work(

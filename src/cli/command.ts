@@ -17,6 +17,13 @@ export interface CommandContext {
   readonly interrupts: () => AbortSignal;
 }
 
+/** What a command does; resolves to the exit code of the program. */
+export type Effect = (context: CommandContext) => Promise<ExitCode>;
+
+/**
+ * What `--help` needs to know about a command. What the command does is in a module of `effects/`, loaded when this
+ * command is the chosen one, so that nobody waits for what the other commands need.
+ */
 export interface Command {
   /** As yargs takes it: `name <required> [optional]`; `false` as the description hides it. */
   readonly usage: string;
@@ -25,5 +32,7 @@ export interface Command {
   /** Sections of the configuration whose flags this command's help lists; the others work too. */
   readonly sections: readonly SectionName[];
   readonly options?: (yargs: Argv) => Argv;
-  run(context: CommandContext): Promise<ExitCode>;
+  /** Options of this command that elsewhere are the flag of a setting: here they are none. */
+  readonly own?: readonly string[];
+  readonly load: () => Promise<{ readonly run: Effect }>;
 }

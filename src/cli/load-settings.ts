@@ -13,6 +13,7 @@ export function loadSettings(argv: Readonly<Record<string, unknown>>): LoadedCon
     'nats.user': local.user,
     'nats.password': `file:${local.passwordFile}`,
     'nats.replicas': String(local.url.length),
+    ...(local.egressKeyFile !== undefined && { 'egress.key': `file:${local.egressKeyFile}` }),
   };
   return loadConfig({ ...given, localDefaults });
 }

@@ -26,15 +26,19 @@ async function main(words: string[]): Promise<ExitCode> {
   const output = createOutput({ json: words.includes('--json'), streams });
   let exit: ExitCode = EXIT.ok;
 
-  const run = async (command: Command, argv: Readonly<Record<string, unknown>>): Promise<void> => {
-    const loaded = loadSettings(argv);
+  const execute = async (command: Command, argv: Readonly<Record<string, unknown>>): Promise<void> => {
+    const loaded = loadSettings({
+      ...argv,
+      ...Object.fromEntries((command.own ?? []).map((name) => [name, undefined])),
+    });
     const { config } = loaded;
     const log = createProcessLog(config.log);
-    exit = await command.run({ config, loaded, log, output, argv, interrupts: watchInterrupts });
+    const { run } = await command.load();
+    exit = await run({ config, loaded, log, output, argv, interrupts: watchInterrupts });
   };
 
   try {
-    await createParser(words, run).parseAsync();
+    await createParser(words, execute).parseAsync();
   } catch (error) {
     const failure = asFailure(error);
     output.failure(failure);
@@ -45,9 +49,9 @@ async function main(words: string[]): Promise<ExitCode> {
   return exit;
 }
 
-type Run = (command: Command, argv: Readonly<Record<string, unknown>>) => Promise<void>;
+type Execute = (command: Command, argv: Readonly<Record<string, unknown>>) => Promise<void>;
 
-function createParser(words: string[], run: Run): Argv {
+function createParser(words: string[], execute: Execute): Argv {
   const parser = yargs(words)
     .scriptName('trawl')
     .usage('$0 <command>\n\nA distributed scraping cluster on NATS JetStream.')
@@ -66,11 +70,11 @@ function createParser(words: string[], run: Run): Argv {
         error ?? new Failure('INVALID', message ?? 'wrong arguments', { hint: '`trawl --help` shows how.' })
       );
     });
-  for (const command of commands) addCommand(parser, command, run);
+  for (const command of commands) addCommand(parser, command, execute);
   return parser;
 }
 
-function addCommand(parser: Argv, command: Command, run: Run): void {
+function addCommand(parser: Argv, command: Command, execute: Execute): void {
   parser.command(
     command.usage,
     command.describe as string, // yargs takes `false` too; its types do not know
@@ -79,7 +83,7 @@ function addCommand(parser: Argv, command: Command, run: Run): void {
       for (const [example, meaning] of command.examples) yargs.example(example, meaning);
       return command.options?.(yargs) ?? yargs;
     },
-    (argv) => run(command, argv),
+    (argv) => execute(command, argv),
   );
 }
 

@@ -7,6 +7,8 @@ import { createServices, type Services } from '../nats/services-client.ts';
 import { createNames, type Names } from '../wire/names.ts';
 import type { CommandContext } from './command.ts';
 
+const LEADERLESS_MS = 1_000;
+
 type Settings = Pick<CommandContext, 'config' | 'log'>;
 
 export async function withConnection<T>(
@@ -58,6 +60,27 @@ export function withClient<T>(
 
 function askThrough(services: Services): Ask {
   return async (verb, schema, body, options) => readAnswer(schema, await services.call(verb, body, options));
+}
+
+/** Questions to the proxy-manager that leads. While one follows another nobody does, for a few seconds. */
+export function withProxyManager<T>(
+  context: Settings,
+  name: string,
+  use: (ask: Ask) => Promise<T>,
+): Promise<T> {
+  const { config } = context;
+  const patienceMs = config.leader.ttl + LEADERLESS_MS;
+  return withConnection(context, name, (connection) =>
+    use(
+      askThrough(
+        createServices(connection, createNames(config.namespace), {
+          nobody: 'no proxy-manager answers',
+          hint: '`trawl status` shows who is alive; `trawl proxy-manager` starts one.',
+          patienceMs,
+        }),
+      ),
+    ),
+  );
 }
 
 /** One question to a coordinator. */

@@ -60,6 +60,7 @@ export const answers = {
     tasks: v.array(view),
   }),
   changed: v.looseObject({ matched: count, changed: count }),
+  applied: v.looseObject({ name: v.string(), change: v.picklist(['created', 'updated', 'unchanged']) }),
   schedules: v.looseObject({ schedules: v.array(v.looseObject({ name: v.string(), scraper: v.string() })) }),
   anything: v.unknown(),
 } as const;

@@ -1,10 +1,12 @@
 /** The outcomes of a run's tasks, as they come. */
 import { asFailure, Failure } from '../domain/failure.ts';
-import type { Fault, LedgerRecord } from '../domain/task.ts';
+import type { Fault, Outcome } from '../domain/task.ts';
+import { readBlob } from '../nats/blobs.ts';
 import type { Bucket } from '../nats/bucket.ts';
 import type { Connection } from '../nats/connect.ts';
 import { followLedger } from '../nats/ledger-follow.ts';
 import { keys, type Names } from '../wire/names.ts';
+import { decodeEmitted } from '../wire/task-codec.ts';
 import { unknownRun, whenEnded } from './run-end.ts';
 
 /** One settled task. */
@@ -58,7 +60,7 @@ export async function* readResults(
   try {
     for await (const { record } of followLedger(connection, { names, run, signal: enough.signal, over })) {
       if (record.state === 'queued') continue;
-      yield describeOutcome(record);
+      yield describeOutcome(await withEmitted({ connection, names }, record));
       if (late.passed()) break;
     }
   } finally {
@@ -94,7 +96,18 @@ async function requireRun(bucket: Bucket, run: string): Promise<void> {
   if (!(await bucket.get(keys.run(run)))) throw unknownRun(run);
 }
 
-function describeOutcome(record: Exclude<LedgerRecord, { state: 'queued' }>): TaskOutcome {
+/** What was too large for the record, read back into it. */
+async function withEmitted(
+  { connection, names }: Pick<ResultsPorts, 'connection' | 'names'>,
+  record: Outcome,
+): Promise<Outcome> {
+  if (record.state !== 'done' || !record.result.blob) return record;
+  const { blob, ...result } = record.result;
+  const bytes = await readBlob(connection, names, { owner: record.spec, ref: blob });
+  return { ...record, result: { ...result, ...decodeEmitted(bytes) } };
+}
+
+function describeOutcome(record: Outcome): TaskOutcome {
   const { spec, state, at, faults } = record;
   const { id, run, scraper, url, key } = spec;
   return {

@@ -3,9 +3,11 @@ import { createCoordinator, type CoordinatorLimits, type CoordinatorPorts } from
 import { acceptAll } from '../actors/coordinator/accept.ts';
 import { createRunTable, type RunTable } from '../actors/coordinator/run-table.ts';
 import { queuedRecord } from '../actors/coordinator/task-record.ts';
+import type { Beat } from '../domain/beat.ts';
 import { listBeats, watchBeats } from '../nats/beats.ts';
 import { createFencedStore } from '../nats/fenced-run.ts';
-import { createIntake, type Intake } from '../nats/intake.ts';
+import { createDuplicateCounter, type DuplicateCounter } from '../nats/duplicate-counter.ts';
+import { createIntake } from '../nats/intake.ts';
 import { runAsLeader } from '../nats/leader.ts';
 import { createLedgerReader } from '../nats/ledger-reader.ts';
 import { createLedgerWriter } from '../nats/ledger-writer.ts';
@@ -22,9 +24,10 @@ import { RUN_END_DEFAULTS } from '../policy/run-end.ts';
 import type { Actor } from '../runtime/actor.ts';
 import { createCleanup, type Cleanup } from '../runtime/cleanup.ts';
 import { createRunServices } from '../services/runs.ts';
-import { createStatsServices } from '../services/stats.ts';
+import { countAnswering, createStatsServices } from '../services/stats.ts';
 import { createSubmitServices } from '../services/submit.ts';
 import { VERSION } from '../version.ts';
+import type { Intake } from '../wire/intake.ts';
 import { SUBMISSION_LIMITS } from '../wire/submission-fields.ts';
 import type { ActorParts } from './roles.ts';
 
@@ -47,6 +50,7 @@ export interface CoordinatorTools {
   readonly table: RunTable;
   readonly reader: LedgerReader;
   readonly writer: LedgerWriter;
+  readonly duplicates: DuplicateCounter;
   readonly queue: TaskQueue;
   readonly intake: Intake;
 }
@@ -55,8 +59,6 @@ export interface CoordinatorOptions {
   readonly limits?: Partial<CoordinatorLimits>;
   /** Further services that it answers. */
   readonly verbs?: (tools: CoordinatorTools) => Readonly<Record<string, Verb>>;
-  /** How long a message of the intake may be in hand without a sign of life. */
-  readonly intakeAckWaitMs?: number;
 }
 
 /** Opens what it needs when it is run, and closes it when it ends. */
@@ -69,7 +71,7 @@ export function createCoordinatorActor(
     async run(stop) {
       const cleanup = createCleanup(parts.log);
       try {
-        const tools = await openTools(parts, options, cleanup);
+        const tools = await openTools(parts, cleanup);
         const verbs = { ...ownVerbs(parts, tools), ...options.verbs?.(tools) };
         cleanup.add(
           'services',
@@ -84,9 +86,8 @@ export function createCoordinatorActor(
   };
 }
 
-async function openTools(
+export async function openTools(
   { connection, names, bucket, config, log, announce }: CoordinatorSurroundings,
-  { intakeAckWaitMs }: CoordinatorOptions,
   cleanup: Cleanup,
 ): Promise<CoordinatorTools> {
   const runs = createRuns(bucket, { log });
@@ -108,25 +109,28 @@ async function openTools(
     log,
   });
   cleanup.add('queue', () => publisher.close());
-  const intake = createIntake(connection, {
+  const duplicates = createDuplicateCounter(connection, {
     names,
-    limits: SUBMISSION_LIMITS,
-    ...(intakeAckWaitMs !== undefined && { ackWaitMs: intakeAckWaitMs }),
+    ackTimeoutMs: config.publisher.ackTimeout,
+    log,
   });
+  cleanup.add('duplicates', () => duplicates.close());
+  const intake = createIntake(connection, { names, limits: SUBMISSION_LIMITS });
   cleanup.add('intake', () => intake.close());
   return {
     runs,
     table,
     writer,
+    duplicates,
     intake,
     reader: createLedgerReader(connection, names),
     queue: createTaskQueue(connection, { names, publisher }),
   };
 }
 
-function portsOf(parts: CoordinatorSurroundings, tools: CoordinatorTools): CoordinatorPorts {
+export function portsOf(parts: CoordinatorSurroundings, tools: CoordinatorTools): CoordinatorPorts {
   const { connection, names, bucket, config, id, log, announce } = parts;
-  const { runs, table, reader, writer, queue, intake } = tools;
+  const { runs, table, reader, writer, duplicates, queue, intake } = tools;
   return {
     lead: (quiet, work) =>
       runAsLeader({
@@ -152,7 +156,7 @@ function portsOf(parts: CoordinatorSurroundings, tools: CoordinatorTools): Coord
     log,
     ledger: {
       accept: (record) => writer.accept(record),
-      countDuplicates: (count) => writer.countDuplicates(count),
+      countDuplicates: (count) => duplicates.count(count),
       readMany: (run, ids) => reader.readMany(run, ids),
       counts: (run) => reader.counts(run),
       lastSeq: async () => (await connection.jsm.streams.info(names.stream('LEDGER'))).state.last_seq,
@@ -160,21 +164,20 @@ function portsOf(parts: CoordinatorSurroundings, tools: CoordinatorTools): Coord
   };
 }
 
-function ownVerbs(parts: CoordinatorSurroundings, tools: CoordinatorTools): Record<string, Verb> {
+export function ownVerbs(parts: CoordinatorSurroundings, tools: CoordinatorTools): Record<string, Verb> {
   const { connection, names, bucket, log, announce } = parts;
   const { runs, table, reader } = tools;
   const resubmit = createResubmit(connection, names);
   const { ledger } = portsOf(parts, tools);
-  const common = { all: () => table.all(), reader, load: () => readLoad(connection, names) };
+  const common = { all: () => table.all(), reader };
+  const beats = (): Promise<Beat[]> => listBeats(bucket, log);
   return {
     ...createSubmitServices({
       ensureRun: (draft) => table.ensure(draft),
       publish: (tasks, to) => resubmit.fresh(tasks, to),
       accept: async (tasks, origin) => {
         const records = tasks.map((task) => queuedRecord(task, origin));
-        // Whoever takes the message in may have been faster, and a worker too.
-        const delivery = { ...origin, redelivered: true };
-        return (await acceptAll(ledger, records, delivery)).knownIds;
+        return (await acceptAll(ledger, records, origin)).knownIds;
       },
       limits: SUBMISSION_LIMITS,
       now: Date.now,
@@ -182,8 +185,13 @@ function ownVerbs(parts: CoordinatorSurroundings, tools: CoordinatorTools): Reco
     ...createRunServices({
       ...common,
       runs,
+      load: (run) => readLoad(connection, names, { run, workers: countAnswering(beats()) }),
       created: (run) => announce({ about: 'run', kind: 'created', facts: run }),
     }),
-    ...createStatsServices({ ...common, beats: () => listBeats(bucket, log) }),
+    ...createStatsServices({
+      ...common,
+      beats,
+      load: (workers, run) => readLoad(connection, names, { run, workers }),
+    }),
   };
 }

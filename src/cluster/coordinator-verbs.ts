@@ -8,6 +8,7 @@ import { purgeWork } from '../nats/purge-work.ts';
 import { createCancelServices } from '../services/cancel.ts';
 import { createDeadServices } from '../services/dead.ts';
 import { createPauseServices } from '../services/pause.ts';
+import type { Redrive } from '../services/redrive.ts';
 import { createRunControlServices } from '../services/run-control.ts';
 import { createWhyServices } from '../services/why.ts';
 import type { CoordinatorTools } from './coordinator-parts.ts';
@@ -15,13 +16,13 @@ import type { ActorParts } from './roles.ts';
 
 export function createSteeringVerbs(
   { connection, names, bucket, log }: Pick<ActorParts, 'connection' | 'names' | 'bucket' | 'log'>,
-  { runs, reader, writer, queue }: CoordinatorTools,
-  watched: PauseWatch,
+  { runs, reader, writer }: CoordinatorTools,
+  { watched, redrive }: { watched: PauseWatch; redrive: Redrive },
 ): Record<string, Verb> {
   const now = Date.now;
   const pauses = createPauses(bucket);
   return {
-    ...createDeadServices({ reader, writer, queue, now }),
+    ...createDeadServices({ reader, writer, redrive, findRun: (id) => runs.get(id), now }),
     ...createCancelServices({
       runs,
       reader,

@@ -1,5 +1,6 @@
 /** A coordinator as the configuration wants it: intake and runs, schedules, housekeeping, and every service it answers. */
 import { createHousekeeping, type Housekeeping } from '../actors/coordinator/housekeeping.ts';
+import { keepParked } from '../actors/coordinator/parked-keeper.ts';
 import { createScheduleLoop } from '../actors/coordinator/schedule-loop.ts';
 import type { Beat } from '../domain/beat.ts';
 import { watchBeats } from '../nats/beats.ts';
@@ -7,12 +8,15 @@ import { cancelLeft } from '../nats/cancel-left.ts';
 import { eraseRun } from '../nats/erase-run.ts';
 import { giveBackTasksOf } from '../nats/give-back.ts';
 import { runAsLeader } from '../nats/leader.ts';
-import { createPauses, watchPauses } from '../nats/pauses.ts';
+import { createPauses, watchPauses, type PauseWatch } from '../nats/pauses.ts';
+import { purgeWork } from '../nats/purge-work.ts';
+import { createRedriveNotes } from '../nats/redrive-notes.ts';
 import { createScheduleDue } from '../nats/schedule-due.ts';
 import { createSchedules } from '../nats/schedules.ts';
 import { decideActorEvent } from '../policy/actor-event.ts';
 import { countTasks, describeCounts } from '../policy/counters.ts';
 import type { Actor } from '../runtime/actor.ts';
+import { createRedrive, type Redrive } from '../services/redrive.ts';
 import { createScheduleServices } from '../services/schedules.ts';
 import { COORDINATOR_DEFAULTS, createCoordinatorActor, type CoordinatorTools } from './coordinator-parts.ts';
 import { createSteeringVerbs } from './coordinator-verbs.ts';
@@ -27,7 +31,7 @@ export function createClusterCoordinator(parts: ActorParts): Actor {
     role: 'coordinator',
     async run(stop) {
       const watched = await watchPauses(parts.bucket, stop.abort);
-      const side = createSideWork(parts);
+      const side = createSideWork(parts, watched);
       const coordinator = createCoordinatorActor(parts, {
         limits: {
           ...COORDINATOR_DEFAULTS,
@@ -36,7 +40,6 @@ export function createClusterCoordinator(parts: ActorParts): Actor {
           watermark: tasks.watermark,
         },
         verbs: (tools) => ({
-          ...createSteeringVerbs(parts, tools, watched),
           ...side.begin(tools, stop.quiet),
         }),
       });
@@ -49,7 +52,10 @@ export function createClusterCoordinator(parts: ActorParts): Actor {
 type Verbs = ReturnType<typeof createScheduleServices>;
 
 /** What a coordinator does beside taking submissions in: fires schedules, and keeps house when it is the one to. */
-function createSideWork(parts: ActorParts): {
+function createSideWork(
+  parts: ActorParts,
+  watched: PauseWatch,
+): {
   begin(tools: CoordinatorTools, quiet: AbortSignal): Verbs;
   end(): Promise<void>;
 } {
@@ -69,17 +75,33 @@ function createSideWork(parts: ActorParts): {
         random: Math.random,
         log,
       });
-      const house = createHousekeeper(parts, tools);
+      const notes = createRedriveNotes(bucket);
+      const redrive = createRedrive({ ...tools, notes, now: Date.now });
+      const house = createHousekeeper(parts, tools, redrive);
       const keep = (over: AbortSignal): Promise<unknown> =>
-        Promise.all([house.run(over), loop.leaderDuties(over), followLosses(parts, house, over)]);
+        Promise.all([
+          house.run(over),
+          loop.leaderDuties(over),
+          followLosses(parts, house, over),
+          keepParked(
+            {
+              release: (...args) => tools.queue.release(...args),
+              isHeld: (spec) => watched.of(spec) !== undefined,
+              lifted: () => watched.lifted(),
+              log,
+            },
+            over,
+          ),
+        ]);
       work = Promise.all([loop.run(quiet), leadHouse(parts, quiet, keep)]).finally(() => due.close());
       work.catch((error: unknown) => log.error('coordinator.side-work-failed', { reason: error }));
-      return createScheduleServices({
+      const scheduleVerbs = createScheduleServices({
         schedules,
         loop,
         messageMaxBytes: () => connection.nc.info?.max_payload ?? MAX_PAYLOAD_BYTES,
         now: Date.now,
       });
+      return { ...createSteeringVerbs(parts, tools, { watched, redrive }), ...scheduleVerbs };
     },
     async end() {
       await work;
@@ -109,6 +131,7 @@ function leadHouse(
 function createHousekeeper(
   { config, connection, names, bucket, log }: ActorParts,
   tools: CoordinatorTools,
+  redrive: Redrive,
 ): Housekeeping {
   const { runs, table, reader, writer } = tools;
   const pauses = createPauses(bucket);
@@ -121,8 +144,11 @@ function createHousekeeper(
       async finish(run) {
         const final = { ...describeCounts(await reader.counts(run), { running: 0, deferred: 0 }) };
         await runs.change(run, (record) => ({ ...record, final }));
+        // What was put aside since the run was cleared would be tried once more when the flag goes, for nothing.
+        await purgeWork(connection, names, { run });
         await pauses.resume('run', run);
       },
+      finishRedrives: () => redrive.finishLeft(),
       erase: (run) => eraseRun(connection, { names, bucket }, run),
       now: Date.now,
       log,

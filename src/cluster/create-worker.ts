@@ -5,21 +5,26 @@ import type { Worker } from '../actors/worker.ts';
 import { Failure } from '../domain/failure.ts';
 import { watchBeats } from '../nats/beats.ts';
 import { hearCancelled } from '../nats/cancel-news.ts';
+import { answerInHand } from '../nats/in-hand-survey.ts';
 import { watchPauses } from '../nats/pauses.ts';
 import { readLeaseMs } from '../nats/task-lease.ts';
 import { POISON_DEFAULTS } from '../policy/poison.ts';
+import { summarizeInHand } from '../policy/run-load.ts';
 import { SETTLE_DEFAULTS } from '../policy/settle.ts';
 import { loadScrapers } from '../scrapers/load.ts';
 import { noop } from '../scrapers/noop.ts';
 import { createRegistry, type Registry } from '../scrapers/registry.ts';
+import { createClusterFetcher } from './create-fetcher.ts';
 import type { ActorParts } from './roles.ts';
 import { assembleWorker } from './worker-parts.ts';
 
 export function createClusterWorker(parts: ActorParts): Worker {
+  const fetcher = createClusterFetcher(parts);
   let worker: Worker | undefined;
   return {
     role: 'worker',
     inFlight: () => worker?.inFlight() ?? 0,
+    inFlightByRun: () => worker?.inFlightByRun() ?? new Map(),
     async run(stop) {
       const { config, connection, names, bucket, gate } = parts;
       const registry = await load(parts);
@@ -40,8 +45,17 @@ export function createClusterWorker(parts: ActorParts): Worker {
         isKnownElsewhere: await watchScrapers(parts, stop.abort),
         pausedBy: (spec) => pauses.of(spec),
         onCancelled: (listener) => hearCancelled(connection, names, listener),
+        fetcher,
       });
-      await worker.run(stop);
+      const started = worker;
+      const answering = answerInHand(connection, names, (run) =>
+        summarizeInHand(started.inFlightByRun(), run),
+      );
+      try {
+        await started.run(stop);
+      } finally {
+        answering();
+      }
     },
   };
 }

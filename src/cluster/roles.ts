@@ -1,12 +1,11 @@
 /** Role → actor, with the ports it needs fitted to the NATS adapters. The one place to look when adding an actor. */
 import { createAutoscaler } from '../actors/autoscaler.ts';
 import { createExporter } from '../actors/exporter.ts';
-import { createProxyManager } from '../actors/proxy-manager.ts';
 import type { Config } from '../config/fields.ts';
 import type { BeatPatch } from '../domain/beat.ts';
 import type { Role } from '../domain/role.ts';
 import { listBeats } from '../nats/beats.ts';
-import { openBucket, type Bucket } from '../nats/bucket.ts';
+import type { Bucket } from '../nats/bucket.ts';
 import type { Connection } from '../nats/connect.ts';
 import type { Announce } from '../nats/events.ts';
 import { runAsLeader } from '../nats/leader.ts';
@@ -18,6 +17,7 @@ import type { Log } from '../telemetry/log.ts';
 import type { ActorMetrics } from '../telemetry/metrics.ts';
 import type { Names } from '../wire/names.ts';
 import { createClusterCoordinator } from './create-coordinator.ts';
+import { createClusterProxyManager } from './create-proxy-manager.ts';
 import { createClusterWorker } from './create-worker.ts';
 
 export interface ActorParts {
@@ -47,11 +47,7 @@ export function createActor(role: Role, parts: ActorParts): Actor {
 
 const CREATE: Readonly<Record<Role, (parts: ActorParts) => Actor>> = {
   coordinator: createClusterCoordinator,
-  'proxy-manager': (parts) =>
-    createProxyManager({
-      // The lock lies in the bucket that it protects: only there can the server fence a write by it.
-      lead: leadWith(parts, 'proxy-manager', openBucket(parts.connection, parts.names.bucket('egress'))),
-    }),
+  'proxy-manager': createClusterProxyManager,
   worker: createClusterWorker,
   exporter: ({ bucket, log, registry }) =>
     createExporter({ metrics: createClusterMetrics(registry), listBeats: () => listBeats(bucket, log) }),

@@ -2,6 +2,8 @@
 import { createWorker, type Worker } from '../actors/worker.ts';
 import type { Cancelled, Lanes, LaneListener, WorkerLimits, WorkerPorts } from '../actors/worker/ports.ts';
 import type { TaskSpec } from '../domain/task.ts';
+import { createBlobStore, type BlobStore } from '../nats/blobs.ts';
+import type { Fetcher } from '../fetch/fetcher.ts';
 import type { Bucket } from '../nats/bucket.ts';
 import { buryUnreadable } from '../nats/bury-unreadable.ts';
 import type { Connection } from '../nats/connect.ts';
@@ -43,6 +45,8 @@ export interface WorkerParts {
   readonly lastBeatAt: () => number;
   /** Ends when nothing is left of this run, or of anything; absent: works until it is stopped. */
   readonly untilEmpty?: { readonly run?: string } | undefined;
+  /** Absent: its scrapers cannot fetch. */
+  readonly fetcher?: Fetcher | undefined;
 }
 
 export function assembleWorker(parts: WorkerParts): Worker {
@@ -51,6 +55,7 @@ export function assembleWorker(parts: WorkerParts): Worker {
   return {
     role: 'worker',
     inFlight: () => worker?.inFlight() ?? 0,
+    inFlightByRun: () => worker?.inFlightByRun() ?? new Map(),
     async run(stop) {
       const publisher = await createPublisher(connection, { stream: names.stream('TASKS'), ...options, log });
       const writer = createLedgerWriter(connection, {
@@ -59,11 +64,14 @@ export function assembleWorker(parts: WorkerParts): Worker {
         ackTimeoutMs: options.ackTimeoutMs,
         log,
       });
+      const blobs = createBlobStore(connection, names);
       try {
-        worker = createWorker(createPorts(parts, { publisher, writer }), parts.limits);
+        worker = createWorker(createPorts(parts, { publisher, writer, blobs }), parts.limits);
         await worker.run(stop);
       } finally {
+        await parts.fetcher?.close();
         writer.close();
+        await blobs.close();
         await publisher.close();
       }
     },
@@ -72,19 +80,29 @@ export function assembleWorker(parts: WorkerParts): Worker {
 
 function createPorts(
   parts: WorkerParts,
-  { publisher, writer }: { publisher: Publisher; writer: ReturnType<typeof createLedgerWriter> },
+  {
+    publisher,
+    writer,
+    blobs,
+  }: { publisher: Publisher; writer: ReturnType<typeof createLedgerWriter>; blobs: BlobStore },
 ): WorkerPorts {
-  const { connection, names, bucket, log, limits, registry, untilEmpty } = parts;
+  const { connection, names, bucket, log, limits, registry, untilEmpty, fetcher } = parts;
   const solo = createSoloStarts(bucket);
   return {
     openLanes,
     findScraper: (name) => registry.find(name),
-    storeOutcome: createStoreOutcome(writer, () => connection.nc.info?.max_payload ?? Infinity),
+    storeOutcome: createStoreOutcome({
+      writer,
+      blobs,
+      maxPayload: () => connection.nc.info?.max_payload ?? Infinity,
+      log,
+    }),
     storeNext: createStoreNext(publisher, names),
     beginSolo: (spec) => solo.begin(spec),
     endSolo: (spec) => solo.end(spec),
     tellInHand: createInHand(bucket, { worker: limits.worker, ttlMs: parts.deadAfterMs, log }),
     withLock: createTaskLock(bucket, { owner: limits.worker, ttlMs: parts.lockTtlMs }),
+    ...(fetcher && { openFetch: (attempt) => fetcher.open(attempt) }),
     pausedBy: parts.pausedBy,
     isOpen: parts.isOpen,
     isKnownElsewhere: parts.isKnownElsewhere,

@@ -4,7 +4,25 @@
  * The path of a setting is its key in the file; durations are numbers of milliseconds in `Config`.
  */
 import { field, optional, type Field } from './field.ts';
-import { bytes, choice, duration, host, integer, port, secret, servers, text, token } from './parsers.ts';
+import { SELECTIONS, VIAS, WHEN_NONE } from '../domain/egress.ts';
+import {
+  bytes,
+  choice,
+  duration,
+  host,
+  httpUrl,
+  integer,
+  ipAndPort,
+  list,
+  port,
+  secret,
+  servers,
+  text,
+  token,
+  yesOrNo,
+} from './parsers.ts';
+
+const AMOUNT = { min: 0, max: 1_000_000_000 };
 
 export const fields = {
   home: field(text, '.trawl', 'Folder of the local cluster: server data, logs, state'),
@@ -131,6 +149,111 @@ export const fields = {
       duration({ minMs: 100 }),
       '30s',
       'A run that was never sealed ends when everything is settled and nothing was submitted for so long',
+    ),
+  },
+  egress: {
+    perHour: field(integer(AMOUNT), '50', 'Requests through one proxy within an hour; 0: no limit'),
+    perMinute: field(integer(AMOUNT), '0', 'Requests through one proxy within a minute; 0: no limit'),
+    hostDelay: field(
+      duration({ minMs: 0 }),
+      '0s',
+      'Between the starts of two requests to one host, whoever sends them, where no rule of egress.hostsFile says otherwise',
+    ),
+    hostEgressDelay: field(
+      duration({ minMs: 0 }),
+      '0s',
+      'Between two requests to one host through the same proxy',
+    ),
+    hostConcurrency: field(
+      integer({ min: 0, max: 100_000 }),
+      '0',
+      'Requests to one host at once, of all workers together; 0: no limit',
+    ),
+    jitter: field(
+      integer({ min: 0, max: 1_000 }),
+      '50',
+      'Every delay is stretched by a random part of itself, up to so many per cent',
+    ),
+    hostsFile: optional(text, 'Path of a YAML file with limits of single hosts; config/hosts.yaml shows how'),
+    maxPerWorker: field(
+      integer({ min: 0, max: 1_000_000 }),
+      '0',
+      'Different proxies that one worker may hold; 0: no limit',
+    ),
+    leaseTtl: field(
+      duration({ minMs: 1_000, maxMs: 3_600_000 }),
+      '60s',
+      'How long what a worker holds of something scarce outlives that worker',
+    ),
+    selection: field(
+      choice(...SELECTIONS),
+      'lru',
+      'Which proxy comes next, where the scraper does not say: the one unused for longest, any, by weight and success, or the same again',
+    ),
+    via: field(
+      choice(...VIAS),
+      'auto',
+      'How requests leave, where the scraper does not say; auto: through a proxy as soon as there is one',
+    ),
+    whenNone: field(
+      choice(...WHEN_NONE),
+      'wait',
+      'What a task does when no proxy is free, where the scraper does not say: wait, go directly, or fail',
+    ),
+    probeUrl: optional(httpUrl, 'What health probes of proxies ask for; unset: no probes'),
+    probeInterval: field(duration({ minMs: 1_000 }), '300s', 'How often every proxy is probed'),
+    probeTimeout: field(duration({ minMs: 1 }), '10s', 'How long a probe waits for its answer'),
+    probeStatus: field(integer({ min: 100, max: 599 }), '200', 'The status with which a probe passes'),
+    retryAfterMax: field(
+      duration({ minMs: 1_000 }),
+      '1h',
+      'The longest rest that a host gets when it asks for one with Retry-After',
+    ),
+    key: optional(
+      secret,
+      'Key with which credentials of proxies and sessions are sealed before they go to NATS; the same for all proxy-managers and workers. Unset: NATS sees them',
+    ),
+  },
+  fetch: {
+    connectTimeout: field(
+      duration({ minMs: 1 }),
+      '10s',
+      'How long a connection may take, through the proxy and with TLS',
+    ),
+    headersTimeout: field(duration({ minMs: 1 }), '30s', 'How long a site may take to begin its answer'),
+    bodyTimeout: field(duration({ minMs: 1 }), '300s', 'How long a site may be silent within its answer'),
+    timeout: field(duration({ minMs: 1 }), '300s', 'How long a page may take from beginning to end'),
+    maxBytes: field(bytes, '20MB', 'Largest body that is read, after decompression'),
+    maxRedirects: field(
+      integer({ min: 0, max: 100 }),
+      '10',
+      'Redirects that are followed; 0: a redirect is an answer',
+    ),
+    poolsMax: field(
+      integer({ min: 1, max: 100_000 }),
+      '256',
+      'Pools of connections that a worker keeps, one per site and egress; idle ones beyond that are closed',
+    ),
+    connectionsMax: field(
+      integer({ min: 0, max: 10_000 }),
+      '50',
+      'Connections of a worker to one site through one egress; 0: no limit',
+    ),
+    http2: field(yesOrNo, 'false', 'Whether HTTP/2 is spoken with sites that offer it'),
+    robots: field(yesOrNo, 'true', 'Whether robots.txt is obeyed, where the scraper does not say'),
+    userAgent: field(
+      text,
+      'trawl',
+      'Who we are: to robots.txt, and to the site where no profile of a browser is used',
+    ),
+    profile: field(
+      token(40),
+      'plain',
+      'The headers that are sent: plain, or those of a browser (chrome-windows, chrome-mac, edge-windows, firefox-windows, firefox-linux, safari-mac)',
+    ),
+    allowLoopback: optional(
+      list(ipAndPort, 'one or more of ip:port, separated by commas'),
+      'Addresses that may be fetched although they are not on the public internet, each with its port',
     ),
   },
   lock: {

@@ -42,7 +42,7 @@ function readFile({ file, env, cwd }: LoadOptions): FileSettings {
 }
 
 /**
- * Address, credentials and size of the local cluster go together: once anyone sets a part of the connection,
+ * Address, credentials, size and key of the local cluster go together: once anyone sets a part of the connection,
  * the rest of the local one must not join it, or the local password would be sent to a foreign server.
  */
 function addLocalDefaults(given: Map<FieldPath, Given>, localDefaults: RawSettings): void {
@@ -51,7 +51,11 @@ function addLocalDefaults(given: Map<FieldPath, Given>, localDefaults: RawSettin
   );
   for (const { path, section } of settings) {
     const raw = localDefaults[path];
-    if (raw === undefined || given.has(path) || (connectsElsewhere && section === 'nats')) continue;
+    if (raw === undefined || given.has(path) || (connectsElsewhere && isOwn({ path, section }))) continue;
     given.set(path, { raw, source: { kind: 'local', where: 'local cluster' } });
   }
+}
+
+function isOwn({ path, section }: { path: FieldPath; section: string }): boolean {
+  return section === 'nats' || path === 'egress.key';
 }

@@ -1,5 +1,5 @@
 /** How the text of a setting becomes its value. Pure: whatever reads files or the environment is elsewhere. */
-import { isIP, isIPv6 } from 'node:net';
+import { isIP, isIPv4, isIPv6 } from 'node:net';
 import { Secret } from '../domain/secret.ts';
 
 /** Flags and variables are text, a repeated flag or a YAML list is several; numbers stay as they were written. */
@@ -101,6 +101,17 @@ export const bytes = single('an amount of bytes (256MB, 8GiB)', (given) => {
   return value >= 1 && Number.isSafeInteger(value) ? value : undefined;
 });
 
+export const yesOrNo = single('true or false', (given) =>
+  given === 'true' ? true : given === 'false' ? false : undefined,
+);
+
+/** An address with its port, and no name: names can be made to point anywhere. */
+export const ipAndPort = single('an IP address with its port, such as 127.0.0.1:8080', (given) => {
+  const [, bracketed, plain = '', portText = ''] = /^(?:\[([^\]]+)\]|([\d.]+)):(\d+)$/.exec(given) ?? [];
+  const fits = bracketed === undefined ? isIPv4(plain) : isIPv6(bracketed);
+  return fits && readInteger(portText, { min: 1, max: 65_535 }) !== undefined ? given : undefined;
+});
+
 export function choice<const T extends string | number>(...options: readonly T[]): Parser<T> {
   const allowed = options.join(', ').replace(/, (?=[^,]*$)/, ' or ');
   return single(allowed, (given) => options.find((option) => String(option) === given));
@@ -114,6 +125,15 @@ function isHost(given: string): boolean {
 }
 
 export const host = single('a host name or an IP address', (given) => (isHost(given) ? given : undefined));
+
+/** A password in a URL ends up in logs and process lists, so the user part is refused. */
+export const httpUrl = single('a URL of http or https, without user and password', (given) => {
+  if (!URL.canParse(given)) return undefined;
+  const { protocol, username, password } = new URL(given);
+  return (protocol === 'http:' || protocol === 'https:') && username === '' && password === ''
+    ? given
+    : undefined;
+});
 
 /** Several values: a YAML list, a repeated flag, or one text with commas. */
 export function list<T>(item: Parser<T>, allowed: string): Parser<readonly T[]> {

@@ -1,5 +1,6 @@
 /** What settings demand of each other. */
 import type { Config, FieldPath } from './fields.ts';
+import { readTaskLeaseMs } from './task-lease.ts';
 
 interface Rule {
   /** A rule is asked only when all of these are right in themselves. */
@@ -17,6 +18,16 @@ export const rules: readonly Rule[] = [
       heartbeat.deadAfter >= 2 * heartbeat.interval
         ? undefined
         : `${name('heartbeat.deadAfter')} is ${heartbeat.deadAfter} ms, but must be at least twice ${name('heartbeat.interval')}, which is ${heartbeat.interval} ms`,
+  },
+  {
+    about: ['heartbeat.interval'],
+    check({ heartbeat }, name) {
+      // A worker that has not been heard of for nearly a lease takes its tasks for lost: one late beat must not do that.
+      const leaseMs = readTaskLeaseMs();
+      return leaseMs >= 2 * heartbeat.interval
+        ? undefined
+        : `${name('heartbeat.interval')} is ${heartbeat.interval} ms, but must be at most half the lease of a task, which is ${leaseMs} ms (ack_wait in nats/consumers/TASKS)`;
+    },
   },
   {
     about: ['nats.tlsCert', 'nats.tlsKey'],

@@ -23,6 +23,19 @@ export interface TaskSpec {
   readonly priority: Priority;
   readonly createdAt: number; // epoch ms
   readonly notBefore?: number; // epoch ms
+  /** Sequence of the intake message that brought it: a message that is delivered again knows its own tasks by it. */
+  readonly intake?: number;
+  /** How many tasks led to it, each enqueued by the one before; absent: it was submitted from outside. */
+  readonly depth?: number;
+  /** The id of the task that enqueued it, in the same run. */
+  readonly parent?: string;
+}
+
+/** A task as a schedule submits it. */
+export interface ScheduledTask {
+  readonly url?: string;
+  readonly key?: string;
+  readonly input?: Readonly<Record<string, unknown>>;
 }
 
 /** One failed attempt. */
@@ -48,11 +61,41 @@ export interface TaskMessage {
   readonly deferredSince?: number | undefined;
 }
 
+/** Where items and data are that one record does not hold. */
+export interface ResultBlob {
+  readonly upload: string;
+  readonly chunks: number;
+  readonly bytes: number;
+  readonly sha256: string;
+  /** How many items are in it. */
+  readonly items: number;
+}
+
+/** An item that the scraper's own schema refused. */
+export interface BadItem {
+  /** Its place among all that the task emitted, from 0. */
+  readonly index: number;
+  readonly problem: string;
+  readonly item: unknown;
+}
+
 export interface TaskResult {
+  /** None where there is a `blob`: they are in there. */
   readonly items: readonly unknown[];
   readonly pages: number;
   readonly bytes: number;
   readonly data?: unknown;
+  readonly blob?: ResultBlob;
+  /** Where the scraper has a schema of its items: how many were stored, of how many, and how many were not. */
+  readonly published?: number;
+  readonly total?: number;
+  readonly errors?: number;
+  /** The first of those that were not stored. */
+  readonly badItems?: readonly BadItem[];
+}
+
+export function countItems({ items, blob }: TaskResult): number {
+  return blob ? blob.items : items.length;
 }
 
 interface Settled {
@@ -66,8 +109,6 @@ export type LedgerRecord =
       readonly state: 'queued';
       readonly spec: TaskSpec;
       readonly at: number;
-      /** Sequence of the intake message that accepted it: a redelivered message knows its own tasks again. */
-      readonly intake: number;
       readonly faults: readonly Fault[];
     }
   | (Settled & {

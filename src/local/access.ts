@@ -1,7 +1,7 @@
 /** How a client reaches the local cluster: the defaults of `nats.url`, `nats.user` and `nats.password`. */
 import { existsSync } from 'node:fs';
 import { layoutOf } from './home.ts';
-import { passwordFile } from './layout.ts';
+import { egressKeyFile, passwordFile } from './layout.ts';
 import { APP_USER } from './nats-conf.ts';
 import { readClusterState } from './state.ts';
 
@@ -10,6 +10,8 @@ export interface LocalAccess {
   readonly user: string;
   /** Holds the password and nothing else. */
   readonly passwordFile: string;
+  /** Holds the key of the egress; a cluster of an older version has none until its next start. */
+  readonly egressKeyFile?: string | undefined;
 }
 
 /** Of the cluster in this home, running or not; undefined where none was ever started. */
@@ -18,5 +20,11 @@ export function readLocalAccess(home: string): LocalAccess | undefined {
   const state = readClusterState(layout.state);
   const file = passwordFile(layout, 'app');
   if (!state || !existsSync(file)) return undefined;
-  return { url: state.urls, user: APP_USER, passwordFile: file };
+  const keyFile = egressKeyFile(layout);
+  return {
+    url: state.urls,
+    user: APP_USER,
+    passwordFile: file,
+    ...(existsSync(keyFile) && { egressKeyFile: keyFile }),
+  };
 }

@@ -75,6 +75,11 @@ export function passwordFile(layout: Layout, who: 'app' | 'sys' | 'route'): stri
   return join(layout.secrets, `${who}.password`);
 }
 
+/** What seals the credentials of proxies and sessions: the server must not see it, so it is none of its passwords. */
+export function egressKeyFile(layout: Layout): string {
+  return join(layout.secrets, 'egress.key');
+}
+
 /** `.trawl` is `trawl`; any other home adds its own name, so that two clusters are told apart. */
 export function clusterNameOf(home: string): string {
   const own = basename(home)

@@ -88,6 +88,8 @@ export interface Slot {
 }
 
 const LIMIT_MS = 5_000;
+/** A listing may have to wait for an election, which takes the servers up to ten seconds. */
+const LIST_LIMIT_MS = 12_000;
 const CREATE_TRIES = 3;
 /** What `nats kv` allows in a key; a wildcard would read some other key. */
 const KEY = /^[-/_=a-zA-Z0-9]+(\.[-/_=a-zA-Z0-9]+)*$/;
@@ -148,9 +150,9 @@ export function openBucket(connection: Connection, name: string): Bucket {
     };
     try {
       const told = followBucket(site, get, filter, collect, enough.signal);
-      const late = delay(LIMIT_MS, 'late' as const, { signal: enough.signal }).catch(() => undefined);
+      const late = delay(LIST_LIMIT_MS, 'late' as const, { signal: enough.signal }).catch(() => undefined);
       if ((await Promise.race([told, late])) === 'late')
-        throw new Failure('TIMEOUT', `bucket ${name} did not tell its keys ${filter} in ${LIMIT_MS} ms`);
+        throw new Failure('TIMEOUT', `bucket ${name} did not tell its keys ${filter} in ${LIST_LIMIT_MS} ms`);
     } finally {
       enough.abort();
     }

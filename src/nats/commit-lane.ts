@@ -18,16 +18,15 @@ import type { Member } from './publisher/batch.ts';
 import { EXPECT_HEADER } from './publisher/entry.ts';
 import { readLast } from './read-last.ts';
 
-/** A message to store; without a payload it is a note, which changes nothing but the marks. */
+/** A message to store. */
 export interface Change {
   readonly subject: string;
-  readonly payload?: Uint8Array;
+  readonly payload: Uint8Array;
   /** The last sequence on the subject; 0 = none yet. Absent: whatever is there is replaced. */
   readonly expect?: number;
 }
 
 export type ChangeOutcome =
-  /** The sequence of a note is that of the marks it went with. */
   | { readonly kind: 'stored'; readonly seq: number }
   /** Somebody else was first: the subject is no longer at the expected sequence. */
   | { readonly kind: 'refused' }
@@ -122,8 +121,8 @@ export function createCommitLane<C extends Change>(options: LaneOptions<C>): Com
         again.push(entry);
         continue;
       }
-      if (payload) subjects.add(subject);
-      bytes += payload?.length ?? 0;
+      subjects.add(subject);
+      bytes += payload.length;
       taken.push(entry);
     }
     queue = [...again, ...queue.slice(at)];
@@ -134,13 +133,12 @@ export function createCommitLane<C extends Change>(options: LaneOptions<C>): Com
     if (entries.length === 0) return;
     const changes = entries.map(({ change }) => change);
     const extra = marks.of(changes);
-    const members = [...changes, ...extra].flatMap(membersOf);
+    const members = [...changes, ...extra].map(memberOf);
     const answer = await delivery.deliver(members);
     if (answer.kind === 'committed') {
       marks.stored(changes);
       let seq = answer.seq - members.length;
-      for (const { change, resolve } of entries)
-        resolve({ kind: 'stored', seq: change.payload ? ++seq : answer.seq });
+      for (const { resolve } of entries) resolve({ kind: 'stored', seq: (seq += 1) });
     } else if (WRONG_SEQUENCE.has(answer.code)) {
       await separate(entries);
     } else {
@@ -179,8 +177,7 @@ export function createCommitLane<C extends Change>(options: LaneOptions<C>): Com
   }
 }
 
-function membersOf({ subject, payload, expect }: Change): Member[] {
-  if (!payload) return [];
+function memberOf({ subject, payload, expect }: Change): Member {
   const headerLines = expect === undefined ? '' : `${EXPECT_HEADER}: ${expect}\r\n`;
-  return [{ message: { subject, payload }, headerLines }];
+  return { message: { subject, payload }, headerLines };
 }

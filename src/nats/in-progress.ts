@@ -1,26 +1,54 @@
-/** Tells the server that a message is still being worked on, for as long as it is, so that nobody else gets it. */
+/**
+ * Messages that the server has lent us: it is told that they are still being worked on, for as long as they are, so
+ * that nobody else gets them. One about which nothing could be said for nearly the length of its lease may be somebody
+ * else's by now (this process slept, or its connection was gone), and then not a word about it is said any more.
+ */
+import { mayHaveLapsed } from '../policy/lease.ts';
+import type { Connection } from './connect.ts';
+
+export interface Held {
+  /** False for good once the lease may have lapsed. */
+  isHeld(): boolean;
+  /** It is done with. */
+  letGo(): void;
+}
+
 export interface InProgress {
-  /** From now on; the answer ends it. */
-  hold(message: { working(): void }): () => void;
+  /** From now on, for a lease of that length. */
+  hold(message: { working(): void }, leaseMs: number): Held;
   /** No message is held any more. */
   close(): void;
 }
 
-/** One timer for all messages: each is told about once in every interval. */
-export function createInProgress(everyMs: number): InProgress {
-  const held = new Set<{ working(): void }>();
-  const timer = setInterval(() => {
-    for (const message of held) message.working();
-  }, everyMs);
-  timer.unref();
+const RENEW_PARTS = 3;
+
+export function createInProgress({ isUp }: Pick<Connection, 'isUp'>): InProgress {
+  const ends = new Set<() => void>();
   return {
-    hold(message) {
-      held.add(message);
-      return () => void held.delete(message);
+    hold(message, leaseMs) {
+      let leasedAt = performance.now();
+      let lapsed = false;
+      const isHeld = (): boolean => {
+        lapsed ||= mayHaveLapsed({ now: performance.now(), leasedAt, beatAt: leasedAt }, leaseMs);
+        return !lapsed;
+      };
+      const timer = setInterval(() => {
+        if (!isHeld()) letGo();
+        // What is said without a connection is lost without a word.
+        else if (isUp()) {
+          message.working();
+          leasedAt = performance.now();
+        }
+      }, leaseMs / RENEW_PARTS).unref();
+      const letGo = (): void => {
+        clearInterval(timer);
+        ends.delete(letGo);
+      };
+      ends.add(letGo);
+      return { isHeld, letGo };
     },
     close() {
-      clearInterval(timer);
-      held.clear();
+      for (const end of ends) end();
     },
   };
 }

@@ -2,15 +2,15 @@
 import { Match } from '@nats-io/nats-core';
 import type { JsMsg } from '@nats-io/jetstream';
 import { isRunId } from '../domain/run-id.ts';
+import type { IntakeMessage } from '../wire/intake.ts';
 import type { SubmissionLimits } from '../wire/submission-fields.ts';
 import { parseSubmission } from '../wire/submission.ts';
-import type { IntakeMessage } from './intake.ts';
+import type { Held } from './in-progress.ts';
 
 export interface MessageParts {
   readonly place: { readonly scraper: string; readonly run: string };
   readonly limits: SubmissionLimits;
-  /** It is no longer in hand. */
-  readonly letGo: () => void;
+  readonly held: Held;
   readonly forward: (run: string) => Promise<void>;
 }
 
@@ -19,8 +19,8 @@ const RUN_HEADER = 'Trawl-Run';
 export const AT_HEADER = 'Trawl-At';
 
 export function createIntakeMessage(message: JsMsg, parts: MessageParts): IntakeMessage {
-  const { place, limits } = parts;
-  const { streamSequence, timestampNanos, deliveryCount, pending } = message.info;
+  const { place, limits, held } = parts;
+  const { streamSequence, timestampNanos, pending } = message.info;
   const run = place.run === '' ? undefined : place.run;
   const header = (name: string): string | undefined => message.headers?.get(name, Match.IgnoreCase);
   const at = timeOf(header(AT_HEADER)) ?? Math.floor(timestampNanos / 1_000_000);
@@ -29,7 +29,6 @@ export function createIntakeMessage(message: JsMsg, parts: MessageParts): Intake
     seq: streamSequence,
     at,
     bytes: message.data.length,
-    redelivered: deliveryCount > 1,
     behind: pending,
     scraper: place.scraper,
     ...(run !== undefined && { run }),
@@ -44,13 +43,14 @@ export function createIntakeMessage(message: JsMsg, parts: MessageParts): Intake
         limits,
       }),
     forwardWhole: parts.forward,
+    isHeld: () => held.isHeld(),
     ack() {
-      parts.letGo();
+      held.letGo();
       message.ack();
     },
     giveBack(delayMs) {
-      parts.letGo();
-      message.nak(delayMs);
+      held.letGo();
+      if (held.isHeld()) message.nak(delayMs);
     },
   };
 }

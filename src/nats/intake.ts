@@ -4,60 +4,38 @@
  * its turn, or is paused, lie in the stream untouched.
  */
 import { AckPolicy, DeliverPolicy, JetStreamApiError, type JsMsg } from '@nats-io/jetstream';
-import { nanos } from '@nats-io/nats-core';
+import { millis } from '@nats-io/nats-core';
 import { isRunId } from '../domain/run-id.ts';
 import { shortHash } from '../domain/task-id.ts';
+import type { Intake, IntakeMessage, IntakeSource } from '../wire/intake.ts';
 import type { Names } from '../wire/names.ts';
 import type { SubmissionLimits } from '../wire/submission-fields.ts';
-import type { ParsedSubmission } from '../wire/submission.ts';
 import type { Connection } from './connect.ts';
 import { createInProgress } from './in-progress.ts';
 import { createIntakeMessage } from './intake-message.ts';
-import { createResubmit, type Resubmit } from './resubmit.ts';
-
-export interface IntakeMessage {
-  readonly seq: number;
-  readonly at: number; // epoch ms
-  readonly bytes: number;
-  readonly redelivered: boolean;
-  readonly behind: number;
-  readonly scraper: string;
-  readonly run?: string;
-  readonly headerRun?: string;
-  parse(): ParsedSubmission;
-  forwardWhole(run: string): Promise<void>;
-  ack(): void;
-  giveBack(delayMs: number): void;
-}
-
-export interface Intake {
-  messages(source: { readonly run?: string }, signal: AbortSignal): AsyncIterable<IntakeMessage>;
-  readonly forward: Resubmit['tasks'];
-  lastSeq(): Promise<number>;
-  openByRun(): Promise<{ scraper: string; run: string; messages: number }[]>;
-  openOf(run: string): Promise<number>;
-  forget(run: string): Promise<void>;
-  remembered(): Promise<string[]>;
-  close(): void;
-}
+import { createResubmit } from './resubmit.ts';
 
 export interface IntakeOptions {
   readonly names: Names;
   readonly limits: SubmissionLimits;
-  /** How long a message may be in hand without a sign of life. */
-  readonly ackWaitMs?: number;
 }
 
-const ACK_WAIT_MS = 20_000;
 const AHEAD = 16;
+/**
+ * A request that is lost with its server is noticed when two heartbeats are missing, and the client then asks again
+ * at intervals as long as a request may live. By default it takes more than a minute for this.
+ */
+const PULL = { max_messages: AHEAD, expires: 3_000, idle_heartbeat: 1_000 };
 const SHARED = 'coordinator';
 const NO_CONSUMER = 10_014;
 
-export function createIntake(connection: Connection, options: IntakeOptions): Intake {
-  const { names, limits, ackWaitMs = ACK_WAIT_MS } = options;
+export function createIntake(
+  connection: Connection,
+  { names, limits }: IntakeOptions,
+): Intake & { close(): void } {
   const { js, jsm } = connection;
   const stream = names.stream('INTAKE');
-  const inProgress = createInProgress(ackWaitMs / 3);
+  const inProgress = createInProgress(connection);
   const resubmit = createResubmit(connection, names);
 
   return {
@@ -87,21 +65,23 @@ export function createIntake(connection: Connection, options: IntakeOptions): In
   };
 
   async function* messages(
-    { run }: { readonly run?: string },
+    { run }: IntakeSource,
     signal: AbortSignal,
   ): AsyncGenerator<IntakeMessage, void, undefined> {
     const isOver = (): boolean => signal.aborted;
     if (run !== undefined) await remember(run);
     if (isOver()) return;
     const consumer = await js.consumers.get(stream, run === undefined ? SHARED : consumerOf(run));
-    const incoming = await consumer.consume({ max_messages: AHEAD, abort_on_missing_resource: true });
+    const { config } = await consumer.info(true);
+    const leaseMs = millis(config.ack_wait ?? 0);
+    const incoming = await consumer.consume({ ...PULL, abort_on_missing_resource: true });
     const end = (): void => incoming.stop();
     signal.addEventListener('abort', end, { once: true });
     if (isOver()) end();
     try {
       for await (const message of incoming) {
         if (isOver()) message.nak();
-        else yield wrap(message);
+        else yield wrap(message, leaseMs);
       }
     } finally {
       signal.removeEventListener('abort', end);
@@ -109,24 +89,25 @@ export function createIntake(connection: Connection, options: IntakeOptions): In
   }
 
   async function remember(run: string): Promise<void> {
-    const name = consumerOf(run);
+    const { config } = await jsm.consumers.info(stream, SHARED);
     await jsm.consumers.add(stream, {
-      durable_name: name,
+      durable_name: consumerOf(run),
       description: `Submissions of run ${run}`,
       ack_policy: AckPolicy.Explicit,
       deliver_policy: DeliverPolicy.All,
       filter_subject: names.submit('*', run),
-      ack_wait: nanos(ackWaitMs),
+      // What a lease is is said once, in the definition of the consumer that all of them share.
+      ...(config.ack_wait !== undefined && { ack_wait: config.ack_wait }),
       max_deliver: -1,
       max_ack_pending: 1_000,
     });
   }
 
-  function wrap(message: JsMsg): IntakeMessage {
+  function wrap(message: JsMsg, leaseMs: number): IntakeMessage {
     return createIntakeMessage(message, {
       place: placeOf(message.subject),
       limits,
-      letGo: inProgress.hold(message),
+      held: inProgress.hold(message, leaseMs),
       forward: (to) => resubmit.whole(message, to),
     });
   }

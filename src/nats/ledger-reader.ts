@@ -37,8 +37,7 @@ export function createLedgerReader(connection: Connection, names: Names): Ledger
     },
     async counts(run) {
       const last = await readLast(connection, { stream, subjects: [names.count(run, '*')] });
-      const records = [...last.values()].map(({ data }) => decodeCount(data));
-      return { ...sumCounts(records), recent: records.flatMap(({ recent }) => recent) };
+      return sumCounts([...last.values()].map(({ data }) => decodeCount(data)));
     },
     async listDead(run = '*') {
       const last = await readLast(connection, { stream, subjects: [names.dead(run, '*')] });

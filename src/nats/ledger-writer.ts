@@ -4,12 +4,12 @@
  * all writers is exact at any moment, whoever dies.
  */
 import { randomBytes } from 'node:crypto';
-import type { LedgerRecord } from '../domain/task.ts';
-import { NO_COUNTS } from '../policy/counters.ts';
+import { countItems, type LedgerRecord } from '../domain/task.ts';
+import { NO_COUNTS, type CountRecord } from '../policy/counters.ts';
 import type { Log } from '../telemetry/log.ts';
 import { encodeJson } from '../wire/codec.ts';
 import type { Names } from '../wire/names.ts';
-import { encodeCount, encodeRecord, type CountRecord } from '../wire/task-codec.ts';
+import { encodeCount, encodeRecord } from '../wire/task-codec.ts';
 import { createCommitLane, type Change, type ChangeOutcome, type CommitLane } from './commit-lane.ts';
 import type { Connection } from './connect.ts';
 import type { DeadMark, LedgerWriter } from './ledger.ts';
@@ -26,7 +26,7 @@ export interface LedgerWriterOptions {
 type Totals = { -readonly [Name in keyof CountRecord]: CountRecord[Name] };
 
 /** What one change adds to the totals of its run. */
-type Delta = Partial<Omit<CountRecord, 'recent'>> & { readonly intake?: number };
+type Delta = Partial<CountRecord>;
 
 interface LedgerChange extends Change {
   readonly run: string;
@@ -40,10 +40,7 @@ const LANES = 2;
 const RUNS_MAX = 200;
 const BATCH_LIMIT = 1_000;
 const CHANGES_MAX = (BATCH_LIMIT - RUNS_MAX) / 2;
-/** More messages than a coordinator may have unacknowledged: those alone can be delivered again. */
-const RECENT_MAX = 2_048;
 const NO_LONGER_DEAD = new Uint8Array();
-const NOTHING: CountRecord = { ...NO_COUNTS, recent: [] };
 const COUNTED = Object.keys(NO_COUNTS) as (keyof typeof NO_COUNTS)[];
 
 export function createLedgerWriter(connection: Connection, options: LedgerWriterOptions): LedgerWriter {
@@ -58,16 +55,10 @@ export function createLedgerWriter(connection: Connection, options: LedgerWriter
     settle: (outcome, acceptSeq) =>
       commit(outcome, acceptSeq, {
         [outcome.state]: 1,
-        ...(outcome.state === 'done' ? { items: outcome.result.items.length } : {}),
+        ...(outcome.state === 'done' ? { items: countItems(outcome.result) } : {}),
       }),
     redrive: (record, deadSeq) => commit(record, deadSeq, { redriven: 1 }, NO_LONGER_DEAD),
     drop: (outcome, deadSeq) => commit(outcome, deadSeq, { redriven: 1, cancelled: 1 }, NO_LONGER_DEAD),
-    countDuplicates: ({ run, duplicates, intake }) =>
-      nextLane().commit({
-        run,
-        subject: names.count(run, life),
-        delta: { duplicates, intake },
-      }),
     pending: () => lanes.reduce((sum, lane) => sum + lane.pending(), 0),
     close: () => lanes.forEach((lane) => lane.close()),
   };
@@ -104,7 +95,7 @@ export function createLedgerWriter(connection: Connection, options: LedgerWriter
           ...changes.flatMap(({ index }) => index ?? []),
           ...[...addUp(totals, changes)].map(([run, counts]) => ({
             subject: names.count(run, writer),
-            payload: encodeCount(counts),
+            payload: encodeCount({ ...counts, recent: [] }),
           })),
         ],
         stored(changes) {
@@ -117,8 +108,9 @@ export function createLedgerWriter(connection: Connection, options: LedgerWriter
 
 function deadMark(record: LedgerRecord): Uint8Array | undefined {
   if (record.state !== 'dead') return undefined;
-  const { spec, at, error } = record;
-  return encodeJson({ scraper: spec.scraper, at, ...error } satisfies DeadMark);
+  const { spec, at, error, original } = record;
+  const unreadable = original === undefined ? {} : { unreadable: true };
+  return encodeJson({ scraper: spec.scraper, at, ...error, ...unreadable } satisfies DeadMark);
 }
 
 /** The totals of each run that these changes touch, with them. */
@@ -129,9 +121,8 @@ function addUp(
   const sums = new Map<string, Totals>();
   for (const { run, delta } of changes) {
     let sum = sums.get(run);
-    if (!sum) sums.set(run, (sum = { ...(totals.get(run) ?? NOTHING) }));
+    if (!sum) sums.set(run, (sum = { ...(totals.get(run) ?? NO_COUNTS) }));
     for (const name of COUNTED) sum[name] += delta[name] ?? 0;
-    if (delta.intake !== undefined) sum.recent = [...sum.recent, delta.intake].slice(-RECENT_MAX);
   }
   return sums;
 }

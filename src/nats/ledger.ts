@@ -1,6 +1,6 @@
 /** The ledger: one record per task, changed only by compare-and-set, and counters that are committed with the changes. */
 import type { LedgerRecord, Outcome } from '../domain/task.ts';
-import type { CountRecord } from '../wire/task-codec.ts';
+import type { CountRecord } from '../policy/counters.ts';
 import type { ChangeOutcome } from './commit-lane.ts';
 
 export interface Stored {
@@ -14,6 +14,8 @@ export interface DeadMark {
   readonly at: number; // epoch ms
   readonly code: string;
   readonly message: string;
+  /** What was submitted is no task, so it cannot be put back. */
+  readonly unreadable?: boolean;
 }
 
 export interface DeadEntry extends DeadMark {
@@ -33,8 +35,6 @@ export interface LedgerWriter {
   redrive(record: Queued, deadSeq: number): Promise<ChangeOutcome>;
   /** From dead to cancelled: nobody wants it any more. */
   drop(outcome: Extract<LedgerRecord, { state: 'cancelled' }>, deadSeq: number): Promise<ChangeOutcome>;
-  /** Members of this intake message that were tasks already. Counted once, however often the message is delivered. */
-  countDuplicates(count: { run: string; duplicates: number; intake: number }): Promise<ChangeOutcome>;
   pending(): number;
   close(): void;
 }
@@ -43,7 +43,7 @@ export interface LedgerReader {
   read(run: string, id: string): Promise<Stored | undefined>;
   /** In one request per thousand; what is not there is not in the answer. Keys are ids. */
   readMany(run: string, ids: readonly string[]): Promise<Map<string, Stored>>;
-  /** The sum over all writers, and the intake messages whose duplicates are counted. */
+  /** The sum over all writers. */
   counts(run: string): Promise<CountRecord>;
   /** The dead tasks of one run, or of all. */
   listDead(run?: string): Promise<DeadEntry[]>;

@@ -1,14 +1,32 @@
-/** How many tasks are in hand and how many wait for their time, from what the server knows without a scan. */
+/**
+ * How many tasks are in hand and how many wait for their time: from what the server knows without a scan, from the
+ * workers, and, as long as few enough wait, from the subjects of those.
+ */
 import { PRIORITIES } from '../domain/task.ts';
+import type { LoadFacts } from '../policy/run-load.ts';
 import type { Names } from '../wire/names.ts';
 import type { Connection } from './connect.ts';
+import { askInHand } from './in-hand-survey.ts';
 
-export interface Load {
-  readonly running: number;
-  readonly deferred: number;
+/** The server lists their subjects one by one, which takes about a millisecond per thousand. */
+const COUNTED_MAX = 10_000;
+
+export async function readLoad(
+  connection: Connection,
+  names: Names,
+  { run, workers }: { run?: string | undefined; workers: Promise<number> },
+): Promise<LoadFacts> {
+  const [cluster, inHand, alive] = await Promise.all([
+    readCluster(connection, names),
+    askInHand(connection, names, { run, expected: workers }),
+    workers,
+  ]);
+  const deferred =
+    cluster.deferred > COUNTED_MAX ? undefined : await countDeferred(connection, names, run ?? '*');
+  return { cluster, inHand, workers: alive, deferred };
 }
 
-export async function readLoad({ jsm }: Connection, names: Names): Promise<Load> {
+async function readCluster({ jsm }: Connection, names: Names): Promise<LoadFacts['cluster']> {
   const stream = names.stream('TASKS');
   const [{ state }, ...lanes] = await Promise.all([
     jsm.streams.info(stream),
@@ -18,4 +36,21 @@ export async function readLoad({ jsm }: Connection, names: Names): Promise<Load>
   const ready = lanes.reduce((sum, { num_pending }) => sum + num_pending, 0);
   // What no lane knows is a schedule.
   return { running, deferred: Math.max(0, state.messages - ready - running) };
+}
+
+async function countDeferred(
+  { jsm }: Connection,
+  names: Names,
+  run: string,
+): Promise<ReadonlyMap<string, number>> {
+  const filters = [names.delay({ run, id: '*' }), names.parked({ run, id: '*' })];
+  const found = await Promise.all(
+    filters.map((subjects_filter) => jsm.streams.info(names.stream('TASKS'), { subjects_filter })),
+  );
+  const counts = new Map<string, number>();
+  for (const subject of found.flatMap(({ state }) => Object.keys(state.subjects ?? {}))) {
+    const name = subject.split('.').at(-2) ?? '';
+    counts.set(name, (counts.get(name) ?? 0) + 1);
+  }
+  return counts;
 }

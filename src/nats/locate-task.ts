@@ -25,15 +25,17 @@ export async function locateTask(
   { names, bucket, pauses }: LocateOptions,
   spec: TaskSpec,
 ): Promise<Whereabouts> {
-  const [hand, delayedUntil, lane] = await Promise.all([
+  const [hand, delayedUntil, parked, lane] = await Promise.all([
     findHand(bucket, spec),
     findDelay(connection, names, spec),
+    isParked(connection, names, spec),
     findLane(connection, names, spec),
   ]);
   const pausedBy = pauses.all() ?? pauses.of(spec);
   return {
     ...(hand && { hand }),
     ...(delayedUntil !== undefined && { delayedUntil }),
+    ...(parked && { parked }),
     ...(lane && { lane }),
     ...(pausedBy !== undefined && { pausedBy }),
   };
@@ -51,6 +53,11 @@ async function findDelay({ jsm }: Connection, names: Names, spec: TaskSpec): Pro
   const message = await jsm.streams.getMessage(names.stream('TASKS'), { last_by_subj: names.delay(spec) });
   const schedule = message?.header.get('Nats-Schedule') ?? '';
   return schedule.startsWith('@at ') ? Date.parse(schedule.slice('@at '.length)) : undefined;
+}
+
+async function isParked({ jsm }: Connection, names: Names, spec: TaskSpec): Promise<boolean> {
+  const place = { last_by_subj: names.parked(spec) };
+  return (await jsm.streams.getMessage(names.stream('TASKS'), place)) !== null;
 }
 
 async function findLane({ jsm }: Connection, names: Names, spec: TaskSpec): Promise<Whereabouts['lane']> {

@@ -1,45 +1,82 @@
 /**
- * Stores outcomes of tasks, whatever a handler has emitted. What the ledger cannot hold, because it is too large or no
- * plain data, becomes a dead task that says so: dropped silently it would be lost, and tried again it would be the same.
+ * Stores outcomes of tasks, whatever a handler has emitted. What one record does not hold goes into pieces beside it,
+ * before the record that refers to them. What is larger still, or no plain data, becomes a dead task that says so:
+ * dropped silently it would be lost, and tried again it would be the same.
  */
-import { asFailure } from '../domain/failure.ts';
+import { asFailure, messageOf } from '../domain/failure.ts';
 import type { Outcome } from '../domain/task.ts';
-import { encodeRecord } from '../wire/task-codec.ts';
+import type { Log } from '../telemetry/log.ts';
+import { encodeEmitted, encodeRecord } from '../wire/task-codec.ts';
+import type { BlobStore } from './blobs.ts';
 import type { LedgerWriter } from './ledger.ts';
 
 export type StoreOutcome = (outcome: Outcome, acceptSeq: number) => ReturnType<LedgerWriter['settle']>;
 
-/** Subject and headers count against the server's limit too. */
-const FRAME_BYTES = 1_024;
-
-export function createStoreOutcome(
-  writer: Pick<LedgerWriter, 'settle'>,
-  maxPayload: () => number,
-): StoreOutcome {
-  return (outcome, acceptSeq) => {
-    const error = problemOf(outcome, maxPayload() - FRAME_BYTES);
-    return writer.settle(error ? asDead(outcome, error) : outcome, acceptSeq);
-  };
+export interface StoreOutcomeParts {
+  readonly writer: Pick<LedgerWriter, 'settle'>;
+  readonly blobs: Pick<BlobStore, 'put' | 'remove' | 'removeOthers'>;
+  readonly maxPayload: () => number;
+  readonly log: Log;
 }
 
+type Done = Extract<Outcome, { state: 'done' }>;
 type Problem = { readonly code: string; readonly message: string };
 
-/** Only what came from a handler or a submitter can be large. */
-function problemOf(outcome: Outcome, maxBytes: number): Problem | undefined {
+/** Subject and headers count against the server's limit too. */
+const FRAME_BYTES = 1_024;
+/** More than a program that reads results should have to hold for one task. */
+const EMITTED_MAX_BYTES = 64 * 1024 * 1024;
+
+export function createStoreOutcome({ writer, blobs, maxPayload, log }: StoreOutcomeParts): StoreOutcome {
+  return (outcome, acceptSeq) => {
+    const maxBytes = maxPayload() - FRAME_BYTES;
+    const size = sizeOf(outcome);
+    if (typeof size !== 'number') return writer.settle(asDead(outcome, size), acceptSeq);
+    if (size <= maxBytes) return writer.settle(outcome, acceptSeq);
+    if (outcome.state !== 'done' || size > EMITTED_MAX_BYTES)
+      return writer.settle(asDead(outcome, tooBig(outcome, size)), acceptSeq);
+    return settleLarge(outcome, acceptSeq);
+  };
+
+  async function settleLarge(outcome: Done, acceptSeq: number): ReturnType<StoreOutcome> {
+    const { spec, result } = outcome;
+    const { items, data, ...facts } = result;
+    try {
+      const ref = await blobs.put(spec, encodeEmitted({ items, data }));
+      const blob = { ...ref, items: items.length };
+      const settled = await writer.settle({ ...outcome, result: { ...facts, items: [], blob } }, acceptSeq);
+      // What is not known to be stored may be: then its pieces are needed.
+      if (settled.kind === 'stored') clear(() => blobs.removeOthers(spec, ref.upload));
+      if (settled.kind === 'refused') clear(() => blobs.remove(spec, ref.upload));
+      return settled;
+    } catch (error) {
+      return { kind: 'failed', reason: messageOf(error) };
+    }
+  }
+
+  /** Nobody waits for it; what is left goes with its run. */
+  function clear(step: () => Promise<void>): void {
+    step().catch((error: unknown) => log.warn('blob.left', { reason: messageOf(error) }));
+  }
+}
+
+/** Only what came from a handler or a submitter can be large: of the rest nobody need know the size. */
+function sizeOf(outcome: Outcome): number | Problem {
   const result = outcome.state === 'done' ? outcome.result : undefined;
   const emitted = result && (result.items.length > 0 || result.data !== undefined);
-  if (!emitted && outcome.spec.input === undefined) return undefined;
+  if (!emitted && outcome.spec.input === undefined) return 0;
   try {
-    const { length } = encodeRecord(outcome);
-    if (length <= maxBytes) return undefined;
-    return {
-      code: 'TOO_BIG',
-      message: `its ${result?.items.length ?? 0} items and data take ${length} bytes, and one record holds ${maxBytes}`,
-    };
+    return encodeRecord(outcome).length;
   } catch (error) {
     const { code, message } = asFailure(error);
     return { code, message };
   }
+}
+
+function tooBig(outcome: Outcome, bytes: number): Problem {
+  const items = outcome.state === 'done' ? outcome.result.items.length : 0;
+  const message = `its ${items} items and data take ${bytes} bytes: at most ${EMITTED_MAX_BYTES}`;
+  return { code: 'TOO_BIG', message };
 }
 
 function asDead({ spec, at }: Outcome, error: Problem): Outcome {

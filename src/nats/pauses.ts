@@ -42,20 +42,24 @@ export interface PauseWatch {
   all(): string | undefined;
   /** Why this task must wait, if it must. */
   of(spec: TaskSpec): string | undefined;
+  /** How many flags were taken away so far: something may go on when it grows. */
+  lifted(): number;
 }
 
 /** Follows the flags; resolves when those that are set have been heard. */
 export async function watchPauses(bucket: Bucket, signal: AbortSignal): Promise<PauseWatch> {
   const set = new Set<string>();
+  let lifted = 0;
   await bucket.watch(
     keys.allPauses,
     ({ key, entry }) => {
       if (entry) set.add(key);
-      else set.delete(key);
+      else if (set.delete(key)) lifted += 1;
     },
     signal,
   );
   return {
+    lifted: () => lifted,
     all: () => (set.has(keyOf('cluster', 'all')) ? 'the cluster is paused' : undefined),
     of({ scraper, run, url }) {
       if (set.size === 0) return undefined;

@@ -8,5 +8,6 @@ export async function purgeWork({ jsm }: Connection, names: Names, { run, id }: 
   const anyTask = id ?? '*';
   await jsm.streams.purge(tasks, { filter: `${names.namespace}.task.*.*.${run}.${anyTask}` });
   await jsm.streams.purge(tasks, { filter: names.delay({ run, id: anyTask }) });
+  await jsm.streams.purge(tasks, { filter: names.parked({ run, id: anyTask }) });
   if (id === undefined) await jsm.streams.purge(names.stream('INTAKE'), { filter: names.submit('*', run) });
 }

@@ -50,9 +50,14 @@ export async function readLast(connection: Connection, options: ReadLastOptions)
  */
 export async function* readPages(
   connection: Connection,
-  { stream, limitMs, subject }: { stream: string; limitMs: number; subject: string },
+  {
+    stream,
+    limitMs,
+    subject,
+    fromSeq = 1,
+  }: { stream: string; limitMs: number; subject: string; fromSeq?: number },
 ): AsyncGenerator<ReadonlyMap<string, Last>> {
-  for (let seq = 1; ;) {
+  for (let seq = fromSeq; ;) {
     const page = new Map<string, Last>();
     await directGet(
       connection,

@@ -1,30 +1,12 @@
 /** What the server says is due, from the one consumer of all coordinators; and the submission that follows. */
-import { headers as createHeaders } from '@nats-io/nats-core';
+import { headers as createHeaders, millis } from '@nats-io/nats-core';
 import type { JsMsg } from '@nats-io/jetstream';
 import { Failure, messageOf } from '../domain/failure.ts';
-import type { ScheduledTask } from '../policy/schedule-run.ts';
 import { encode } from '../wire/codec.ts';
+import type { DueMessage, RunSubmission } from '../wire/due.ts';
 import type { Names } from '../wire/names.ts';
 import type { Connection } from './connect.ts';
 import { createInProgress } from './in-progress.ts';
-
-/** In hand until it is acknowledged or given back. */
-export interface DueMessage {
-  readonly name: string;
-  readonly firedAt: number; // epoch ms
-  /** The time that the server plans next (epoch ms); NaN where it was not the server that fired. */
-  readonly nextAt: number;
-  ack(): void;
-  giveBack(delayMs: number): void;
-}
-
-export interface RunSubmission {
-  readonly scraper: string;
-  readonly run: string;
-  readonly tasks: readonly ScheduledTask[];
-  readonly priority: number;
-  readonly notBefore?: number; // epoch ms
-}
 
 export interface ScheduleDue {
   /** Ends when the signal aborts; what was fetched but not handed out is given back. */
@@ -36,10 +18,15 @@ export interface ScheduleDue {
 
 const CONSUMER = 'coordinator';
 const AHEAD = 16;
-const SIGN_OF_LIFE_MS = 20_000;
+/**
+ * A request that is lost with its server is noticed when two heartbeats are missing, and the client then asks again
+ * at intervals as long as a request may live. By default it takes more than a minute for this.
+ */
+const PULL = { max_messages: AHEAD, expires: 3_000, idle_heartbeat: 1_000 };
 
-export function createScheduleDue({ js }: Connection, names: Names): ScheduleDue {
-  const inProgress = createInProgress(SIGN_OF_LIFE_MS);
+export function createScheduleDue(connection: Connection, names: Names): ScheduleDue {
+  const { js } = connection;
+  const inProgress = createInProgress(connection);
 
   return {
     messages,
@@ -62,14 +49,16 @@ export function createScheduleDue({ js }: Connection, names: Names): ScheduleDue
 
   async function* messages(signal: AbortSignal): AsyncGenerator<DueMessage, void, undefined> {
     const consumer = await js.consumers.get(names.stream('SCHEDULES'), CONSUMER);
-    const incoming = await consumer.consume({ max_messages: AHEAD, abort_on_missing_resource: true });
+    const { config } = await consumer.info(true);
+    const leaseMs = millis(config.ack_wait ?? 0);
+    const incoming = await consumer.consume({ ...PULL, abort_on_missing_resource: true });
     const end = (): void => incoming.stop();
     signal.addEventListener('abort', end, { once: true });
     if (signal.aborted) end();
     try {
       for await (const message of incoming) {
         if (signal.aborted) message.nak();
-        else yield wrap(message);
+        else yield wrap(message, leaseMs);
       }
     } finally {
       signal.removeEventListener('abort', end);
@@ -77,19 +66,19 @@ export function createScheduleDue({ js }: Connection, names: Names): ScheduleDue
     }
   }
 
-  function wrap(message: JsMsg): DueMessage {
-    const letGo = inProgress.hold(message);
+  function wrap(message: JsMsg, leaseMs: number): DueMessage {
+    const held = inProgress.hold(message, leaseMs);
     return {
       name: message.subject.slice(names.due('').length),
       firedAt: message.time.getTime(),
       nextAt: Date.parse(message.headers?.get('Nats-Schedule-Next') ?? ''),
       ack() {
-        letGo();
+        held.letGo();
         message.ack();
       },
       giveBack(delayMs) {
-        letGo();
-        message.nak(delayMs);
+        held.letGo();
+        if (held.isHeld()) message.nak(delayMs);
       },
     };
   }

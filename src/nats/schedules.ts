@@ -42,6 +42,8 @@ export interface Schedules {
 
 export interface PlannedSchedule {
   readonly seq: number;
+  /** It has fired, and nobody has dealt with that yet. */
+  readonly fired?: boolean;
   /** Whether the message was made from this definition. */
   isOf(definition: Definition): boolean;
 }
@@ -74,12 +76,15 @@ export function createSchedules(
       return existed;
     },
     async planned() {
-      const found = await readLast(connection, { stream, subjects: [names.schedule('*')] });
+      const found = await readLast(connection, { stream, subjects: [names.schedule('*'), names.due('*')] });
+      const prefix = names.schedule('');
+      const messages = [...found].filter(([subject]) => subject.startsWith(prefix));
       return new Map(
-        [...found].map(([subject, { seq, data }]) => [
-          subject.slice(names.schedule('').length),
-          { seq, isOf: (definition) => Buffer.from(data).equals(encodeJson(definition)) },
-        ]),
+        messages.map(([subject, { seq, data }]) => {
+          const name = subject.slice(prefix.length);
+          const isOf = (definition: Definition): boolean => Buffer.from(data).equals(encodeJson(definition));
+          return [name, { seq, fired: found.has(names.due(name)), isOf }];
+        }),
       );
     },
     plan,

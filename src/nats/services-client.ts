@@ -1,8 +1,9 @@
 /** Asks the services that any coordinator answers. Bodies and answers are JSON; an error comes as `{"error": …}`. */
+import { setTimeout as delay } from 'node:timers/promises';
 import { asFailure, Failure, isFailureCode } from '../domain/failure.ts';
 import { decode, encodeJson } from '../wire/codec.ts';
 import type { Names } from '../wire/names.ts';
-import { ask } from './ask.ts';
+import { ask, type Answer } from './ask.ts';
 import type { Connection } from './connect.ts';
 
 export interface Services {
@@ -14,18 +15,42 @@ const TIMEOUT_MS = 10_000;
 /** What may lie between the payload and the limit of the server: subject, reply, headers. */
 const FRAME_BYTES = 1_024;
 
-export function createServices(connection: Connection, names: Names): Services {
+/** Who answers, for the words when nobody does. */
+export interface Answering {
+  readonly nobody: string;
+  readonly hint: string;
+  /** How long to ask again while nobody is there: it had no effect, and a successor may be on its way. */
+  readonly patienceMs: number;
+}
+
+const COORDINATOR: Answering = {
+  nobody: 'no coordinator answers',
+  hint: '`trawl status` shows who is alive; `trawl coordinator` starts one.',
+  patienceMs: 0,
+};
+const PAUSE_MS = 200;
+
+export function createServices(
+  connection: Connection,
+  names: Names,
+  answering: Answering = COORDINATOR,
+): Services {
   return {
     async call(verb, body, { timeoutMs = TIMEOUT_MS } = {}) {
       const payload = encodeJson(body);
       const maxBytes = (connection.nc.info?.max_payload ?? Infinity) - FRAME_BYTES;
       if (payload.length > maxBytes)
         throw new Failure('INVALID', `the request has ${payload.length} bytes: at most ${maxBytes}`);
-      const answer = await ask(connection, { subject: names.service(verb), payload, limitMs: timeoutMs });
+      const until = performance.now() + answering.patienceMs;
+      const once = (): Promise<Answer> =>
+        ask(connection, { subject: names.service(verb), payload, limitMs: timeoutMs });
+      let answer = await once();
+      while (answer.kind === 'nobody' && performance.now() < until) {
+        await delay(PAUSE_MS);
+        answer = await once();
+      }
       if (answer.kind === 'nobody')
-        throw new Failure('UNAVAILABLE', 'no coordinator answers', {
-          hint: '`trawl status` shows who is alive; `trawl coordinator` starts one.',
-        });
+        throw new Failure('UNAVAILABLE', answering.nobody, { hint: answering.hint });
       if (answer.kind === 'silence')
         throw new Failure('TIMEOUT', `no answer to ${verb} within ${timeoutMs} ms: it may still be done`, {
           hint: 'Look before you ask again: `trawl runs ls`, `trawl status`.',

@@ -1,9 +1,10 @@
 /** Puts tasks into the queue: ready ones under their priority, the others as schedules that make them ready in time. */
 import { Failure } from '../domain/failure.ts';
-import type { TaskMessage } from '../domain/task.ts';
+import type { TaskMessage, TaskSpec } from '../domain/task.ts';
 import type { Names } from '../wire/names.ts';
 import { encodeTask } from '../wire/task-codec.ts';
 import type { Connection } from './connect.ts';
+import { releaseParked, scheduleHeaders, type Release } from './parked.ts';
 import type { Outgoing, Publisher } from './publisher.ts';
 import { publishAll } from './publisher/all.ts';
 import { REFUSED_CONFLICT } from './publisher/answer.ts';
@@ -11,6 +12,8 @@ import { REFUSED_CONFLICT } from './publisher/answer.ts';
 export interface TaskQueue {
   /** Resolves when all of them are stored; throws when that cannot be said of one. Twice does no harm. */
   enqueue(tasks: readonly TaskMessage[]): Promise<void>;
+  /** Lets go on what was parked at that sequence or later and is held back no longer. */
+  release(fromSeq: number, isHeld: (spec: TaskSpec) => boolean, over: AbortSignal): Promise<Release>;
   /** Messages in the stream, waiting, due later or in hand. */
   size(): Promise<number>;
 }
@@ -30,6 +33,8 @@ export function createTaskQueue(
       if (problem !== undefined)
         throw new Failure('UNAVAILABLE', `the queue did not take a task: ${problem}`);
     },
+    release: (fromSeq, isHeld, over) =>
+      releaseParked(connection, { names, publisher }, { fromSeq, isHeld, over }),
     async size() {
       return (await connection.jsm.streams.info(names.stream('TASKS'))).state.messages;
     },
@@ -50,9 +55,6 @@ export function taskMessage(names: Names, task: TaskMessage, now: number): Outgo
   const payload = encodeTask(task);
   if (spec.notBefore === undefined || spec.notBefore <= now)
     return { subject: target, payload, expect: 0, repeatable: true };
-  const headers = {
-    'Nats-Schedule': `@at ${new Date(spec.notBefore).toISOString()}`,
-    'Nats-Schedule-Target': target,
-  };
+  const headers = scheduleHeaders(target, spec.notBefore);
   return { subject: names.delay(spec), payload, headers, repeatable: true };
 }

@@ -20,9 +20,10 @@ export async function isNothingLeft(connection: Connection, names: Names, run?: 
     subject: names.submit(run === undefined ? '>' : '*', run),
   };
   const delayed = { stream: names.stream('TASKS'), subject: names.delay({ run: any, id: '*' }) };
+  const parked = { stream: names.stream('TASKS'), subject: names.parked({ run: any, id: '*' }) };
   const ready = { stream: names.stream('TASKS'), subject: `${names.namespace}.task.*.*.${any}.*` };
   // In the order in which a task moves, so that one that moves meanwhile is met: from a hand it may go back to wait.
-  for (const place of [intake, delayed, ready, delayed])
+  for (const place of [intake, delayed, parked, ready, delayed, parked])
     if (await hasMessage(connection, place)) return false;
   return true;
 }

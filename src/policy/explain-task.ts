@@ -1,5 +1,5 @@
 /** Why a task is where it is, in sentences that a person can act on. */
-import type { LedgerRecord } from '../domain/task.ts';
+import { countItems, type LedgerRecord } from '../domain/task.ts';
 import type { RunState } from './run-state.ts';
 
 /** What was found of a task that has no outcome yet. */
@@ -8,6 +8,8 @@ export interface Whereabouts {
   readonly hand?: { readonly worker: string; readonly since: number; readonly attempt: number };
   /** When it becomes ready. */
   readonly delayedUntil?: number;
+  /** It was put aside because something held it back. */
+  readonly parked?: boolean;
   /** It waits in the lane of its priority, with so many others in that lane. */
   readonly lane?: { readonly priority: number; readonly waiting: number };
   /** A flag that holds it back. */
@@ -32,7 +34,7 @@ export function explainTask({ record, whereabouts, runState, now }: ExplainFacts
       return {
         where: 'done',
         explanation: [
-          `It is done: ${record.worker} stored ${record.result.items.length} items at ${time(record.at)}.`,
+          `It is done: ${record.worker} stored ${countItems(record.result)} items at ${time(record.at)}.`,
         ],
       };
     case 'dead':
@@ -54,7 +56,7 @@ export function explainTask({ record, whereabouts, runState, now }: ExplainFacts
 }
 
 function explainOpen(
-  { hand, delayedUntil, lane, pausedBy }: Whereabouts,
+  { hand, delayedUntil, parked = false, lane, pausedBy }: Whereabouts,
   { runState, now }: { runState: RunState | undefined; now: number },
 ): Explanation {
   const held = [
@@ -75,6 +77,10 @@ function explainOpen(
       where: 'deferred',
       explanation: [`It waits for its time: ${time(delayedUntil)}, in ${seconds} s.`, ...held],
     };
+  }
+  if (parked) {
+    const free = 'Nothing holds it back any more: it goes on within a second or so.';
+    return { where: 'deferred', explanation: held.length > 0 ? held : [free] };
   }
   if (lane) {
     const others = lane.waiting === 1 ? 'alone' : `with ${lane.waiting - 1} others`;

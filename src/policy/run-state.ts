@@ -9,7 +9,7 @@
  *
  *   queued, active, paused ──cancel──▶ cancelled
  *
- * `done`, `done_with_errors` and `cancelled` are final. A standing run, which takes what is submitted without a run
+ * `done`, `done_with_errors` and `cancelled` are final, unless somebody puts dead tasks back (run-reopen.ts). A standing run, which takes what is submitted without a run
  * of its own, never ends.
  */
 export type RunState = 'queued' | 'active' | 'paused' | 'done' | 'done_with_errors' | 'cancelled';

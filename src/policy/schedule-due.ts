@@ -11,6 +11,8 @@ import { createZone } from './time-zone.ts';
 
 /** Later than this, a firing has missed its time. */
 const LATE_AFTER_MS = 60_000;
+/** What was not dealt with by then, the server has left out: what it fires is taken within a moment. */
+const MISSED_AFTER_MS = 5_000;
 /** How much earlier than a whole interval the next firing may come: clocks differ, and the server rounds. */
 const EARLY_MAX_MS = 60_000;
 
@@ -59,7 +61,7 @@ export function findMissed(
   spec: ScheduleSpec,
   { since, now }: { readonly since: number; readonly now: number },
 ): number | undefined {
-  const last = lastTime(spec, { anchorAt: since, now: now - LATE_AFTER_MS });
+  const last = lastTime(spec, { anchorAt: since, now: now - MISSED_AFTER_MS });
   return last !== undefined && last > since ? last : undefined;
 }
 

@@ -1,4 +1,5 @@
 /** The runs of a schedule: what is submitted to them, and how they are told from those of another one. */
+import type { ScheduledTask } from '../domain/task.ts';
 import { runOf } from './schedule-due.ts';
 import type { ScheduleSpec } from './schedule-spec.ts';
 
@@ -15,12 +16,6 @@ export function runByHand(name: string, at: { readonly now: number; readonly ran
     .toString(36)
     .padStart(6, '0');
   return `${runOf(name, at.now)}-${suffix}`;
-}
-
-export interface ScheduledTask {
-  readonly url?: string;
-  readonly key?: string;
-  readonly input?: Readonly<Record<string, unknown>>;
 }
 
 /** The tasks of one run, as a submitter writes them: one per address, or a single one that has the parameters alone. */

@@ -27,7 +27,7 @@ export type AttemptOutcome =
         /** Before this time another attempt is known to be useless (epoch ms). */
         readonly retryAtMs?: number | undefined;
       };
-      /** A PROXY failure without it means that no other proxy was left to try. */
+      /** A PROXY or BLOCKED failure without it means that no other proxy was left to try. */
       readonly proxy?: string | undefined;
     }
   | { readonly kind: 'cancelled'; readonly why: string };
@@ -74,7 +74,7 @@ export const EXPIRED = 'EXPIRED' as const;
 
 type BuryReason = 'attempts-used-up' | 'refused' | 'expired';
 type RetryReason = 'fault' | 'proxies-used-up';
-type DeferReason = 'throttled' | 'locked-elsewhere' | 'unavailable';
+type DeferReason = 'throttled' | 'no-egress' | 'locked-elsewhere' | 'unavailable';
 
 export type Settlement =
   | { readonly kind: 'done'; readonly reason: 'finished'; readonly result: TaskResult }
@@ -97,8 +97,11 @@ const CONSEQUENCES = {
   NETWORK: (...attempt) => retryOrBury('fault', ...attempt),
   TIMEOUT: (...attempt) => retryOrBury('fault', ...attempt),
   INTERNAL: (...attempt) => retryOrBury('fault', ...attempt),
+  TARGET: (...attempt) => retryOrBury('fault', ...attempt),
   PROXY: swapOrRetry,
+  BLOCKED: swapOrRetry,
   THROTTLED: (...attempt) => deferOrBury('throttled', ...attempt),
+  NO_EGRESS: (...attempt) => deferOrBury('no-egress', ...attempt),
   CONFLICT: (...attempt) => deferOrBury('locked-elsewhere', ...attempt),
   UNAVAILABLE: (...attempt) => deferOrBury('unavailable', ...attempt),
   REJECTED: (failed, facts) => bury('refused', failed, facts),

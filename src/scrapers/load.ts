@@ -3,7 +3,9 @@ import { readdir } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import * as v from 'valibot';
+import { SELECTIONS, VIAS, WHEN_NONE } from '../domain/egress.ts';
 import { messageOf } from '../domain/failure.ts';
+import { compileRules } from '../policy/block-rules.ts';
 import { TOKEN } from '../wire/names.ts';
 import type { Scraper } from './scraper.ts';
 
@@ -18,6 +20,54 @@ export interface Loaded {
 }
 
 const MODULE = /\.m?js$/;
+
+const flag = (name: string) => v.optional(v.boolean(`${name} must be true or false`));
+const oneOf = <const T extends readonly string[]>(name: string, options: T) =>
+  v.optional(v.picklist(options, `${name} must be one of ${options.join(', ')}`));
+const amount = (name: string) =>
+  v.optional(v.pipe(v.number(`${name} must be a number`), v.minValue(0, `${name} must not be negative`)));
+
+// A word that is spelled wrong would be a limit that nobody keeps.
+const egress = v.strictObject(
+  {
+    via: oneOf('egress.via', VIAS),
+    whenNone: oneOf('egress.whenNone', WHEN_NONE),
+    select: oneOf('egress.select', SELECTIONS),
+    exclusive: flag('egress.exclusive'),
+    session: flag('egress.session'),
+    stickTo: v.optional(v.function('egress.stickTo must be a function')),
+  },
+  ({ expected, path }) => unknownWord('egress', expected, path),
+);
+const caps = { perHour: amount('limits.perHour'), perMinute: amount('limits.perMinute') };
+const limits = v.strictObject(
+  {
+    ...caps,
+    delayMs: amount('limits.delayMs'),
+    egressDelayMs: amount('limits.egressDelayMs'),
+    jitter: amount('limits.jitter'),
+    concurrency: amount('limits.concurrency'),
+    egressCaps: v.optional(
+      v.strictObject(
+        {
+          perHour: v.number('limits.egressCaps needs perHour'),
+          perMinute: v.number('limits.egressCaps needs perMinute'),
+        },
+        'limits.egressCaps must be { perHour, perMinute }',
+      ),
+    ),
+  },
+  ({ expected, path }) => unknownWord('limits', expected, path),
+);
+
+function unknownWord(
+  part: string,
+  expected: string | null,
+  path: readonly [{ readonly key?: unknown }, ...unknown[]] | undefined,
+): string {
+  const key = path?.[0].key;
+  return expected === 'never' ? `${part} has no ${String(key)}` : `${part} must be an object`;
+}
 
 const shape = v.object(
   {
@@ -35,6 +85,14 @@ const shape = v.object(
         v.minValue(0, 'retries must not be negative'),
       ),
     ),
+    egress: v.optional(egress),
+    limits: v.optional(limits),
+    robots: v.optional(v.boolean('robots must be true or false')),
+    blocks: v.optional(v.array(v.looseObject({}), 'blocks must be a list of rules')),
+    classify: v.optional(v.function('classify must be a function')),
+    validate: v.optional(v.function('validate must be a function')),
+    isSessionValid: v.optional(v.function('isSessionValid must be a function')),
+    refreshSession: v.optional(v.function('refreshSession must be a function')),
     run: v.function('a scraper needs a function run(context)'),
   },
   'it exports no scraper: export one as default, or under the name `scraper`',
@@ -75,6 +133,8 @@ async function loadScraper(path: string): Promise<Scraper> {
   const candidate = module['default'] ?? module['scraper'];
   const parsed = v.safeParse(shape, candidate);
   if (!parsed.success) throw new Error(parsed.issues.map(({ message }) => message).join('; '));
+  // A pattern that cannot be read is told now, not by the first page.
+  compileRules(parsed.output.blocks ?? []);
   // The object itself, not what was read from it: its run may use `this`.
   return candidate as Scraper;
 }

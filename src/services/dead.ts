@@ -1,18 +1,20 @@
 /** Dead letters: find them, count them by what killed them, put them back, or let them go. */
 import { setTimeout as delay } from 'node:timers/promises';
 import * as v from 'valibot';
-import { Failure } from '../domain/failure.ts';
 import type { LedgerRecord } from '../domain/task.ts';
 import type { DeadEntry, LedgerReader, LedgerWriter } from '../nats/ledger.ts';
 import type { Verb } from '../nats/mailbox.ts';
-import type { TaskQueue } from '../nats/task-queue.ts';
+import { mayReopen } from '../policy/run-reopen.ts';
+import type { RunRecord } from '../wire/run-record.ts';
 import { describeRecord } from '../wire/describe-record.ts';
 import { readRequest } from './read-request.ts';
+import type { Redrive } from './redrive.ts';
 
 export interface DeadPorts {
   readonly reader: LedgerReader;
   readonly writer: LedgerWriter;
-  readonly queue: Pick<TaskQueue, 'enqueue'>;
+  readonly redrive: Pick<Redrive, 'putBack'>;
+  readonly findRun: (id: string) => Promise<RunRecord | undefined>;
   readonly now: () => number;
 }
 
@@ -39,11 +41,23 @@ type Dead = Extract<LedgerRecord, { state: 'dead' }>;
 const STEP = 200;
 const SHOWN_MAX = 1_000;
 
-export function createDeadServices({ reader, writer, queue, now }: DeadPorts): Record<string, Verb> {
+export function createDeadServices({
+  reader,
+  writer,
+  redrive,
+  findRun,
+  now,
+}: DeadPorts): Record<string, Verb> {
   return {
     'dead.list': list,
-    'dead.retry': (body) => change(readRequest(changeRequest, body), putBack),
-    'dead.drop': (body) => change(readRequest(changeRequest, body), letGo),
+    'dead.retry': async (body) => {
+      const request = readRequest(changeRequest, body);
+      return change(request, await retryable(await find(request)), (found) => redrive.putBack(found));
+    },
+    'dead.drop': async (body) => {
+      const request = readRequest(changeRequest, body);
+      return change(request, await find(request), letGo);
+    },
   };
 
   async function list(body: unknown): Promise<object> {
@@ -74,8 +88,19 @@ export function createDeadServices({ reader, writer, queue, now }: DeadPorts): R
 
   type Step = (found: readonly { seq: number; record: Dead }[]) => Promise<number>;
 
-  async function change(request: ChangeRequest, step: Step): Promise<object> {
-    const matched = (await find(request)).slice(0, request.limit);
+  /** Without what is no task, and what belongs to a run that is being cancelled. */
+  async function retryable(entries: readonly DeadEntry[]): Promise<DeadEntry[]> {
+    const readable = entries.filter(({ unreadable }) => unreadable !== true);
+    const closed = new Set<string>();
+    for (const id of new Set(readable.map(({ run }) => run))) {
+      const run = await findRun(id);
+      if (run && !mayReopen(run)) closed.add(id);
+    }
+    return readable.filter(({ run }) => !closed.has(run));
+  }
+
+  async function change(request: ChangeRequest, found: readonly DeadEntry[], step: Step): Promise<object> {
+    const matched = found.slice(0, request.limit);
     if (request.dryRun) return { matched: matched.length, changed: 0, groups: groupByError(matched) };
     let changed = 0;
     for (let at = 0; at < matched.length; at += STEP) {
@@ -90,24 +115,6 @@ export function createDeadServices({ reader, writer, queue, now }: DeadPorts): R
       if (paceMs > 0 && at + STEP < matched.length) await delay(paceMs);
     }
     return { matched: matched.length, changed };
-  }
-
-  /** One compare-and-set per task: of two people who put it back at the same time, one does. */
-  async function putBack(found: readonly { seq: number; record: Dead }[]): Promise<number> {
-    const readable = found.filter(({ record }) => record.original === undefined);
-    const queued = await Promise.all(
-      readable.map(async ({ seq, record: { spec, faults } }) => {
-        const outcome = await writer.redrive({ state: 'queued', spec, at: now(), intake: 0, faults }, seq);
-        if (outcome.kind === 'failed')
-          throw new Failure('UNAVAILABLE', `the ledger refused: ${outcome.reason}`);
-        if (outcome.kind === 'refused') return [];
-        // Its faults stay in the record; the new life starts with a clean sheet.
-        return [{ spec, acceptSeq: outcome.seq, faults: [], triedProxies: [], deferrals: 0 }];
-      }),
-    );
-    const tasks = queued.flat();
-    await queue.enqueue(tasks);
-    return tasks.length;
   }
 
   /** A task that nobody wants any more ends as cancelled: it stays counted, and known. */

@@ -3,10 +3,10 @@ import * as v from 'valibot';
 import { Failure } from '../domain/failure.ts';
 import { isRunId } from '../domain/run-id.ts';
 import type { LedgerReader } from '../nats/ledger.ts';
-import type { Load } from '../nats/load.ts';
 import type { Verb } from '../nats/mailbox.ts';
 import type { Runs } from '../nats/runs.ts';
 import { describeCounts } from '../policy/counters.ts';
+import { loadOfRun, type LoadFacts } from '../policy/run-load.ts';
 import type { RunRecord } from '../wire/run-record.ts';
 import { readRequest } from './read-request.ts';
 
@@ -15,7 +15,8 @@ export interface RunPorts {
   /** All runs, as this coordinator knows them. */
   readonly all: () => readonly RunRecord[];
   readonly reader: Pick<LedgerReader, 'counts'>;
-  readonly load: () => Promise<Load>;
+  /** For one run, or for all. */
+  readonly load: (run?: string) => Promise<LoadFacts>;
   readonly created: (run: RunRecord) => void;
 }
 
@@ -55,10 +56,13 @@ export function createRunServices({ runs, all, reader, load, created }: RunPorts
         .filter((run) => scraper === undefined || run.scraper === scraper)
         .filter((run) => state === undefined || run.state === state)
         .sort((a, b) => a.createdAt - b.createdAt || (a.id < b.id ? -1 : 1));
-      const seen = await load();
-      return { runs: await Promise.all(wanted.map((run) => withCounts(run, seen, run.final))) };
+      const facts = await load();
+      return { runs: await Promise.all(wanted.map((run) => withCounts(run, facts, run.final))) };
     },
-    'run.show': async (body) => withCounts(await find(readRequest(showRequest, body).run), await load()),
+    'run.show': async (body) => {
+      const { run } = readRequest(showRequest, body);
+      return withCounts(await find(run), await load(run));
+    },
   };
 
   async function find(id: string): Promise<RunRecord> {
@@ -67,7 +71,9 @@ export function createRunServices({ runs, all, reader, load, created }: RunPorts
     throw new Failure('INVALID', `there is no run ${id}`, { hint: '`trawl runs ls` shows all of them.' });
   }
 
-  async function withCounts(run: RunRecord, seen: Load, final?: RunRecord['final']): Promise<object> {
-    return { ...run, counts: final ?? describeCounts(await reader.counts(run.id), seen) };
+  async function withCounts(run: RunRecord, facts: LoadFacts, final?: RunRecord['final']): Promise<object> {
+    if (final) return { ...run, counts: final };
+    const { exact, ...seen } = loadOfRun(run.id, facts);
+    return { ...run, counts: { ...describeCounts(await reader.counts(run.id), seen), exact } };
   }
 }

@@ -1,4 +1,5 @@
 /** Recurring submissions: made, replaced, removed, paused, fired by hand, and shown with the times to come. */
+import { isDeepStrictEqual } from 'node:util';
 import * as v from 'valibot';
 import { asFailure, Failure } from '../domain/failure.ts';
 import type { Verb } from '../nats/mailbox.ts';
@@ -30,6 +31,7 @@ export interface SchedulePorts {
 
 const request = v.object({ name: v.string() });
 const definitionRequest = v.record(v.string(), v.unknown());
+const applyRequest = v.object({ schedule: definitionRequest, dryRun: v.optional(v.boolean(), false) });
 const TRIES = 20;
 /** What subject and headers add to a message. */
 const FRAME_BYTES = 2_048;
@@ -38,6 +40,7 @@ export function createScheduleServices(ports: SchedulePorts): Record<string, Ver
   const { schedules, loop, now } = ports;
   return {
     'schedule.add': (body) => add(readRequest(definitionRequest, body)),
+    'schedule.apply': (body) => apply(readRequest(applyRequest, body)),
     'schedule.remove': async (body) => {
       const { name } = readRequest(request, body);
       if (!(await schedules.remove(name))) throw notThere(name);
@@ -70,19 +73,35 @@ export function createScheduleServices(ports: SchedulePorts): Record<string, Ver
     },
   };
 
-  async function add(definition: ScheduleRecord['definition']): Promise<object> {
+  /** Makes it so, however often it is asked for: one that is so already goes on as if nobody had asked. */
+  async function apply({ schedule, dryRun }: v.InferOutput<typeof applyRequest>): Promise<object> {
+    const spec = specOf(schedule);
+    const known = await schedules.get(spec.name);
+    if (known?.ok && isDeepStrictEqual(known.record.definition, schedule))
+      return { ...showSchedule(spec, known.record, now()), change: 'unchanged' };
+    const change = known ? 'updated' : 'created';
+    if (dryRun) return { name: spec.name, scraper: spec.scraper, change };
+    // Whoever changes a schedule did not ask for a run, and does not end a pause that the file does not speak of.
+    const options = known ? { now: false, keepPause: !('paused' in schedule) } : {};
+    return { ...(await add(schedule, options)), change };
+  }
+
+  async function add(
+    definition: ScheduleRecord['definition'],
+    options: { readonly now?: boolean; readonly keepPause?: boolean } = {},
+  ): Promise<object> {
     const spec = specOf(definition);
-    const { name, paused } = spec;
-    const firing = await firstRun(spec);
+    const { name } = spec;
+    const firing = options.now === false ? undefined : await firstRun(spec);
     const at = now();
     const { record } = await change(name, (known) => ({
       definition,
       createdAt: known?.ok ? known.record.createdAt : at,
       since: secondOf(at),
-      paused,
+      paused: options.keepPause === true && known?.ok ? known.record.paused : spec.paused,
       ...(firing && { firing }),
     }));
-    if (paused) await schedules.unplan(name);
+    if (record.paused) await schedules.unplan(name);
     else await schedules.plan(spec, definition);
     if (firing) await loop.complete(name);
     return { ...showSchedule(specOf(record.definition), record, now()), ...(firing && { run: firing.run }) };

@@ -1,17 +1,18 @@
-/** `stats`: the counters of a run, or of everything, and the workers; from counters and consumer states, never a scan. */
+/** `stats`: the counters of a run, or of everything, and the workers; from counters and what the workers tell, never a scan. */
 import * as v from 'valibot';
 import type { Beat } from '../domain/beat.ts';
 import type { LedgerReader } from '../nats/ledger.ts';
-import type { Load } from '../nats/load.ts';
 import type { Verb } from '../nats/mailbox.ts';
 import { describeCounts, NO_COUNTS, sumCounts, type CountRecord } from '../policy/counters.ts';
+import { loadOfAll, loadOfRun, type LoadFacts } from '../policy/run-load.ts';
 import type { RunRecord } from '../wire/run-record.ts';
 import { readRequest } from './read-request.ts';
 
 export interface StatsPorts {
   readonly all: () => readonly RunRecord[];
   readonly reader: Pick<LedgerReader, 'counts'>;
-  readonly load: () => Promise<Load>;
+  /** For one run, or for all. */
+  readonly load: (workers: Promise<number>, run?: string) => Promise<LoadFacts>;
   readonly beats: () => Promise<readonly Beat[]>;
 }
 
@@ -21,15 +22,17 @@ export function createStatsServices({ all, reader, load, beats }: StatsPorts): R
   return {
     async stats(body) {
       const { run } = readRequest(request, body);
-      const [counts, seen, alive] = await Promise.all([
+      const listed = beats().then((alive) => alive.filter(isWorker));
+      const [counts, facts, workers] = await Promise.all([
         run === undefined ? countAll() : reader.counts(run),
-        load(),
-        beats(),
+        load(countAnswering(listed), run),
+        listed,
       ]);
-      const workers = alive.filter(({ role, status }) => role === 'worker' && status !== 'stopped');
+      const { exact, ...seen } = run === undefined ? loadOfAll(facts) : loadOfRun(run, facts);
       const active = workers.filter(({ status, paused }) => status === 'running' && !paused);
       return {
         ...describeCounts(counts, seen),
+        exact,
         workers: { active: active.length, total: workers.length },
       };
     },
@@ -44,6 +47,15 @@ export function createStatsServices({ all, reader, load, beats }: StatsPorts): R
       ),
     );
   }
+}
+
+function isWorker({ role, status }: Beat): boolean {
+  return role === 'worker' && status !== 'stopped';
+}
+
+/** One that still loads its scrapers has nothing in hand, and does not answer yet. */
+export async function countAnswering(beats: Promise<readonly Beat[]>): Promise<number> {
+  return (await beats).filter((beat) => isWorker(beat) && beat.status !== 'initializing').length;
 }
 
 function countsOf(final: Readonly<Record<string, number>>): CountRecord {

@@ -10,7 +10,7 @@ const CREDENTIALS = /\/\/[^/@\s"']+@/g;
 
 export function describeRecord(record: LedgerRecord): RecordView {
   const { spec } = record;
-  const { createdAt, notBefore, input, ...identity } = spec;
+  const { createdAt, notBefore, input, intake, ...identity } = spec;
   return {
     state: record.state,
     ...identity,
@@ -19,6 +19,7 @@ export function describeRecord(record: LedgerRecord): RecordView {
     ...(notBefore !== undefined && { notBefore: time(notBefore) }),
     at: time(record.at),
     faults: record.faults.map(describeFault),
+    ...(record.state === 'queued' && intake !== undefined && { intake }),
     ...describeEnd(record),
   };
 }
@@ -26,7 +27,7 @@ export function describeRecord(record: LedgerRecord): RecordView {
 function describeEnd(record: LedgerRecord): RecordView {
   switch (record.state) {
     case 'queued':
-      return { intake: record.intake };
+      return {};
     case 'done':
       return { worker: record.worker, startedAt: time(record.startedAt), result: toJson(record.result) };
     case 'dead':

@@ -1,6 +1,6 @@
 /** Every subject, stream, bucket and key that crosses NATS, spelled once. */
 
-export const STREAMS = ['INTAKE', 'TASKS', 'LEDGER', 'SCHEDULES', 'EVENTS'] as const;
+export const STREAMS = ['INTAKE', 'TASKS', 'LEDGER', 'SCHEDULES', 'EVENTS', 'BLOBS'] as const;
 export type StreamName = (typeof STREAMS)[number];
 
 export const BUCKETS = ['cluster', 'egress'] as const;
@@ -22,12 +22,16 @@ export interface Names {
   task(task: { priority: number; scraper: string; run: string; id: string }): string;
   /** A task that waits for its time. */
   delay(task: { run: string; id: string }): string;
+  /** A task that is held back until somebody lets it go on. */
+  parked(task: { run: string; id: string }): string;
   /** The one record of a task; `*` for all of a run, or of all runs. */
   ledger(run: string, id: string): string;
   /** Marks a dead task, so that dead ones are found without looking at the others. */
   dead(run: string, id: string): string;
   /** What one writer has changed in a run, committed with the changes. */
   count(run: string, writer: string): string;
+  /** A piece of what a task emitted and one record does not hold. */
+  blob(task: { run: string; id: string }, upload: string, piece: string): string;
   schedule(name: string): string;
   due(name: string): string;
   event(about: string, kind: string): string;
@@ -35,6 +39,8 @@ export interface Names {
   service(verb: string): string;
   /** What all workers hear. */
   broadcast(verb: string): string;
+  /** What workers ask of the proxy-manager that leads. */
+  egress(verb: string): string;
   /** The mailbox of one actor; the verb is the last token. */
   mailbox(role: string, id: string): string;
 }
@@ -55,13 +61,16 @@ export function createNames(namespace: string): Names {
     submit: (scraper, run) => `${namespace}.submit.${scraper}${run === undefined ? '' : `.${run}`}`,
     task: ({ priority, scraper, run, id }) => `${namespace}.task.${priority}.${scraper}.${run}.${id}`,
     delay: ({ run, id }) => `${namespace}.delay.${run}.${id}`,
+    parked: ({ run, id }) => `${namespace}.parked.${run}.${id}`,
     ledger: (run, id) => `${namespace}.ledger.${run}.${id}`,
     dead: (run, id) => `${namespace}.dead.${run}.${id}`,
     count: (run, writer) => `${namespace}.count.${run}.${writer}`,
+    blob: ({ run, id }, upload, piece) => `${namespace}.blob.${run}.${id}.${upload}.${piece}`,
     schedule: (name) => `${namespace}.schedule.${name}`,
     due: (name) => `${namespace}.due.${name}`,
     service: (verb) => `${namespace}.ctl.${verb}`,
     broadcast: (verb) => `${namespace}.all.${verb}`,
+    egress: (verb) => `${namespace}.egress.${verb}`,
     event: (about, kind) => `${namespace}.event.${about}.${kind}`,
     mailbox: (role, id) => `${namespace}.ctl.${role}.${id}`,
   };
@@ -84,6 +93,12 @@ export const keys = {
   /** What one worker has in hand, so that others can give it back for it. */
   inHand: (worker: string): string => `hand.${worker}`,
   allInHand: 'hand.*',
+  /** Dead tasks that somebody is putting back. */
+  redrive: (name: string): string => `redrive.${name}`,
+  allRedrives: 'redrive.*',
+  /** A proxy, in the bucket of the egress; what is sealed about it is sealed under this name. */
+  proxy: (id: string): string => `proxy.${id}`,
+  session: (id: string): string => `session.${id}`,
   /** A flag that holds work back: of a run, a scraper, a host, or of everything. */
   pause: (kind: string, name: string): string => `control.pause.${kind}.${name}`,
   allPauses: 'control.pause.>',

@@ -40,6 +40,9 @@ const spec = v.object({
   priority: v.picklist(PRIORITIES),
   createdAt: epochMs,
   notBefore: v.exactOptional(epochMs),
+  intake: v.exactOptional(count),
+  depth: v.exactOptional(count),
+  parent: v.exactOptional(text),
 });
 
 const fault = v.object({
@@ -61,15 +64,22 @@ const message = v.object({
 });
 
 const common = { spec, at: epochMs, faults: v.array(fault) };
+const blob = v.object({ upload: text, chunks: count, bytes: count, sha256: text, items: count });
+const emitted = v.object({ items: v.array(v.unknown()), data: v.exactOptional(v.unknown()) });
 const result = v.object({
   items: v.array(v.unknown()),
   pages: count,
   bytes: count,
   data: v.exactOptional(v.unknown()),
+  blob: v.exactOptional(blob),
+  published: v.exactOptional(count),
+  total: v.exactOptional(count),
+  errors: v.exactOptional(count),
+  badItems: v.exactOptional(v.array(v.object({ index: count, problem: text, item: v.unknown() }))),
 });
 
 const record = v.variant('state', [
-  v.object({ ...common, state: v.literal('queued'), intake: count }),
+  v.object({ ...common, state: v.literal('queued') }),
   v.object({ ...common, state: v.literal('done'), worker: text, startedAt: epochMs, result }),
   v.object({
     ...common,
@@ -101,6 +111,14 @@ export const decodeTask = (bytes: Uint8Array): TaskMessage => unpack('a task', m
 
 export const encodeRecord = (entry: LedgerRecord): Uint8Array => pack('a ledger record', entry);
 export const decodeRecord = (bytes: Uint8Array): LedgerRecord => unpack('a ledger record', record, bytes);
+
+/** What a handler emitted, where it is kept apart from the record. */
+export interface Emitted {
+  readonly items: readonly unknown[];
+  readonly data?: unknown;
+}
+export const encodeEmitted = (entry: Emitted): Uint8Array => pack('what a task emitted', entry);
+export const decodeEmitted = (bytes: Uint8Array): Emitted => unpack('what a task emitted', emitted, bytes);
 
 export const encodeCount = (entry: CountRecord): Uint8Array => pack('a count', entry);
 export const decodeCount = (bytes: Uint8Array): CountRecord => unpack('a count', counts, bytes);

@@ -4,21 +4,16 @@
  *
  *   node dist/test/bench/latency.js [--quick] [--json FILE]
  */
-import { spawn } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
-import { planCluster } from '../../src/cluster/topology.ts';
-import { loadConfig } from '../../src/config/load.ts';
 import { createTaskId } from '../../src/domain/task-id.ts';
-import { applyTopology } from '../../src/nats/apply-topology.ts';
 import type { Connection } from '../../src/nats/connect.ts';
 import { createLedgerReader } from '../../src/nats/ledger-reader.ts';
-import { projectRoot } from '../../src/project-root.ts';
 import { encodeJson } from '../../src/wire/codec.ts';
 import { createNames } from '../../src/wire/names.ts';
-import { startNatsServer, temporaryFolder } from '../kit/nats-server.ts';
 import { describeMachine } from './measure.ts';
+import { withStage, type Stage } from './stage.ts';
 
 const { values: flags } = parseArgs({ options: { quick: { type: 'boolean' }, json: { type: 'string' } } });
 const probes = flags.quick ? 10 : 200;
@@ -27,40 +22,16 @@ const CHUNK = 1_000;
 const RUN = 'bench';
 const names = createNames('trawl');
 
-const undos: (() => unknown)[] = [];
-const lifetime = { teardown: (undo: () => unknown) => void undos.unshift(undo) };
-try {
-  await measure();
-} finally {
-  for (const undo of undos) await undo();
-}
+await withStage(measure);
 
-async function measure(): Promise<void> {
-  const server = await startNatsServer(lifetime);
-  const connection = await server.connect();
-  await applyTopology(connection, planCluster(loadConfig({ flags: {}, env: {}, cwd: '/' }).config), {
-    onDrift: 'update',
-  });
-  const home = temporaryFolder(lifetime);
+async function measure({ connection, home, startActor }: Stage): Promise<void> {
   // The crowd is slow, so that it is there for as long as the measurement takes.
   writeFileSync(
     `${home}/slow.mjs`,
     `export const scraper = { name: 'slow', run: () => new Promise((r) => setTimeout(r, 20)) };`,
   );
-  for (const role of ['coordinator', 'worker']) {
-    const child = spawn(process.execPath, [`${projectRoot}/dist/src/cli/main.js`, role, '--id', 'bench'], {
-      env: {
-        PATH: process.env['PATH'],
-        NATS_URL: server.url,
-        TRAWL_HOME: home,
-        TRAWL_WORKER_SCRAPERS: home,
-        TRAWL_LOG_LEVEL: 'error',
-      },
-      cwd: home,
-      stdio: 'ignore',
-    });
-    lifetime.teardown(() => child.kill('SIGKILL'));
-  }
+  startActor('coordinator');
+  startActor('worker');
   await probe(connection, { prefix: 'warm', count: 10, priority: 0 });
   const idle = await probe(connection, { prefix: 'idle', count: probes, priority: 0 });
 

@@ -3,13 +3,14 @@ import t from 'tap';
 import { encode } from '../../src/wire/codec.ts';
 import { createTaskId } from '../../src/domain/task-id.ts';
 import { createTakeIn } from '../../src/actors/coordinator/take-in.ts';
+import { createDuplicateCounter } from '../../src/nats/duplicate-counter.ts';
 import { createIntake } from '../../src/nats/intake.ts';
 import { createPublisher } from '../../src/nats/publisher.ts';
 import { createRuns } from '../../src/nats/runs.ts';
 import { createTaskQueue, type TaskQueue } from '../../src/nats/task-queue.ts';
 import { SUBMISSION_LIMITS } from '../../src/wire/submission-fields.ts';
 import { names, openField, until, type Field } from '../kit/coordinators.ts';
-import { quietLog, startNatsServer } from '../kit/nats-server.ts';
+import { quietLog, startNatsServer, type Teardown } from '../kit/nats-server.ts';
 
 const urls = (count: number, path = 'p'): string[] =>
   Array.from({ length: count }, (_, n) => `https://shop.test/${path}/${n}`);
@@ -119,48 +120,69 @@ t.test('tasks that name a run go where the run is', async (t) => {
   t.match(await field.reader.counts('autumn'), { accepted: 1, duplicates: 0 });
 });
 
-/** Takes the message in as a coordinator would that dies at the last moment: it is not acknowledged. */
-async function takeInAndDie(field: Field, run: string, enqueue: TaskQueue['enqueue']): Promise<void> {
+const leaseMs = 1_000;
+
+interface Doomed {
+  readonly enqueue: TaskQueue['enqueue'];
+  /** When everything is accepted, and nothing counted yet. */
+  readonly beforeCount?: () => Promise<void>;
+  /** What it believes of its lease; absent: what the clock says. */
+  readonly believes?: boolean;
+}
+
+/** Takes a message in as a coordinator would that dies, or sleeps, at the worst moment: it is not acknowledged. */
+async function takeInAndDie(t: Teardown, field: Field, doomed: Doomed): Promise<string> {
   const connection = await field.server.connect('doomed');
-  const intake = createIntake(connection, { names, limits: SUBMISSION_LIMITS, ackWaitMs: 1_000 });
+  const intake = createIntake(connection, { names, limits: SUBMISSION_LIMITS });
+  const duplicates = createDuplicateCounter(connection, { names, ackTimeoutMs: 5_000, log: quietLog });
+  t.teardown(() => duplicates.close());
   const runs = createRuns(field.bucket, { log: quietLog });
   const takeIn = createTakeIn({
     ledger: {
       accept: (record) => field.writer.accept(record),
-      countDuplicates: (count) => field.writer.countDuplicates(count),
+      async countDuplicates(count) {
+        await doomed.beforeCount?.();
+        return duplicates.count(count);
+      },
       readMany: (name, ids) => field.reader.readMany(name, ids),
-      counts: (name) => field.reader.counts(name),
     },
-    queue: { enqueue },
+    queue: { enqueue: doomed.enqueue },
     intake,
     ensureRun: async (draft) => (await runs.ensure(draft)).run,
   });
   const end = new AbortController();
-  for await (const message of intake.messages({ run }, end.signal)) {
-    await takeIn(message).catch(() => undefined);
+  let result = '';
+  for await (const message of intake.messages({ run: 'r1' }, end.signal)) {
+    // Nothing more is said about it: whoever is dead, or asleep, does not renew a lease.
+    intake.close();
+    const { believes } = doomed;
+    const held = believes === undefined ? message : { ...message, isHeld: () => believes };
+    result = await takeIn(held).catch(() => 'failed');
     break;
   }
-  intake.close();
   await connection.close();
+  return result;
 }
 
 t.test('a chunk that comes again after a death loses nothing and doubles nothing', async (t) => {
   for (const enqueued of [0, 40, 100]) {
-    const field = await openField(t, await startNatsServer(t));
+    const field = await openField(t, await startNatsServer(t), { leaseMs });
     const publisher = await createPublisher(field.connection, { stream: 'TASKS', durability: 'always' });
     t.teardown(() => publisher.close());
     const queue = createTaskQueue(field.connection, { names, publisher });
     await field.submit({ run: 'r1' }, [...urls(10), 'no url'].join('\n'));
-    await takeInAndDie(field, 'r1', () => Promise.reject(new Error('no queue')));
+    await takeInAndDie(t, field, { enqueue: () => Promise.reject(new Error('no queue')) });
     await field.submit({ run: 'r1' }, [...urls(110), ...urls(5), 'bad'].join('\n'));
     // The first message comes back as well; the doomed one takes the second.
-    await takeInAndDie(field, 'r1', async (tasks) => {
-      await queue.enqueue(tasks.slice(0, enqueued));
-      // Some are already done when the message comes again.
-      await field.settle(tasks.slice(0, Math.min(enqueued, 20)));
-      throw new Error('died');
+    await takeInAndDie(t, field, {
+      async enqueue(tasks) {
+        await queue.enqueue(tasks.slice(0, enqueued));
+        // Some are already done when the message comes again.
+        await field.settle(tasks.slice(0, Math.min(enqueued, 20)));
+        throw new Error('died');
+      },
     });
-    await field.start({ intakeAckWaitMs: 1_000 });
+    await field.start();
     await field.untilTakenIn();
     const counts = await field.reader.counts('r1');
     t.match(counts, { accepted: 112, dead: 2, duplicates: 15 }, `${enqueued} were in the queue`);
@@ -168,6 +190,33 @@ t.test('a chunk that comes again after a death loses nothing and doubles nothing
     const settled = (await field.recordsOf('r1')).filter(({ state }) => state === 'done');
     for (const { spec } of settled) ids.add(spec.id);
     t.equal(ids.size, 110, 'every task is in the queue or done');
+  }
+});
+
+t.test('a coordinator that sleeps past its lease changes nothing when it wakes', async (t) => {
+  for (const believes of [undefined, true]) {
+    const field = await openField(t, await startNatsServer(t), { leaseMs });
+    await field.submit({ run: 'r1' }, [...urls(50), ...urls(20)].join('\n'));
+    const queued: number[] = [];
+    const result = await takeInAndDie(t, field, {
+      async beforeCount() {
+        const successor = await field.start();
+        await field.untilTakenIn();
+        await field.settle((await field.takeTasks(50)).slice(0, 30));
+        await successor.stop();
+      },
+      async enqueue(tasks) {
+        queued.push(tasks.length);
+      },
+      ...(believes !== undefined && { believes }),
+    });
+    t.equal(result, believes ? 'taken' : 'lapsed');
+    t.same(queued, believes ? [50] : [], 'one that knows lets the queue alone');
+    t.match(
+      await field.reader.counts('r1'),
+      { accepted: 50, duplicates: 20, done: 30 },
+      believes ? 'a clock that is wrong does not double a count' : 'the clock tells',
+    );
   }
 });
 

@@ -5,6 +5,7 @@ import { loadConfig } from '../../src/config/load.ts';
 import type { LedgerRecord, Outcome, TaskSpec } from '../../src/domain/task.ts';
 import { applyTopology } from '../../src/nats/apply-topology.ts';
 import type { Connection } from '../../src/nats/connect.ts';
+import { createDuplicateCounter } from '../../src/nats/duplicate-counter.ts';
 import type { LedgerReader, LedgerWriter } from '../../src/nats/ledger.ts';
 import { createLedgerReader } from '../../src/nats/ledger-reader.ts';
 import { createLedgerWriter } from '../../src/nats/ledger-writer.ts';
@@ -29,7 +30,6 @@ const queued = (run: string, id: string): Queued => ({
   state: 'queued',
   spec: specOf(run, id),
   at: 1,
-  intake: 1,
   faults: [],
 });
 const done = (run: string, id: string, worker = 'w', items: unknown[] = []): Outcome => ({
@@ -135,15 +135,33 @@ t.test('batches with known tasks in them: the new ones are stored, each told apa
   t.equal((await reader.readMany('mixed', [...known, 'x', 'y'])).size, known.size);
 });
 
-t.test('duplicates are counted with the message they came in', async (t) => {
-  const { writer, reader } = await open(t, server);
-  await writer.countDuplicates({ run: 'dup', duplicates: 7, intake: 41 });
-  await Promise.all([
-    writer.countDuplicates({ run: 'dup', duplicates: 2, intake: 42 }),
-    writer.accept(queued('dup', 'a')),
-  ]);
-  t.match(await reader.counts('dup'), { accepted: 1, duplicates: 9 });
-  t.same([...(await reader.counts('dup')).recent].sort(), [41, 42]);
+t.test('the duplicates of a message are counted once, whoever counts and however often', async (t) => {
+  const { reader, writer } = await open(t, server);
+  const counters = await Promise.all(
+    Array.from({ length: 3 }, async (_, n) =>
+      createDuplicateCounter(await server.connect(`counter-${n}`), {
+        names,
+        ackTimeoutMs: 5_000,
+        log: quietLog,
+      }),
+    ),
+  );
+  t.teardown(() => counters.forEach((counter) => counter.close()));
+  const mayCount = (): boolean => true;
+  const all = counters.flatMap((counter) =>
+    Array.from({ length: 600 }, (_, intake) =>
+      counter.count({ run: 'dup', duplicates: 1 + (intake % 3), intake, mayCount }),
+    ),
+  );
+  await writer.accept(queued('dup', 'a'));
+  t.ok((await Promise.all(all)).every((counted) => counted));
+  t.match(await reader.counts('dup'), { accepted: 1, duplicates: 1_200 });
+
+  const [first] = counters;
+  const lapsed = { run: 'dup', duplicates: 5, intake: 9_000, mayCount: () => false };
+  t.equal(await first?.count(lapsed), false, 'what is no longer held is not counted');
+  t.equal(await first?.count({ ...lapsed, intake: 7 }), true, 'and what is counted is not asked about');
+  t.equal((await reader.counts('dup')).duplicates, 1_200);
 });
 
 t.test('more writers than one request may answer for', async (t) => {

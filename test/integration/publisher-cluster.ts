@@ -1,7 +1,5 @@
 /** A replicated stream that loses its leader under load: elections delay messages, and refuse none. */
 import t from 'tap';
-import { setTimeout as delay } from 'node:timers/promises';
-import type { Connection } from '../../src/nats/connect.ts';
 import { createPublisher, type Outgoing } from '../../src/nats/publisher.ts';
 import { publishAll } from '../../src/nats/publisher/all.ts';
 import { startNatsCluster } from '../kit/nats-cluster.ts';
@@ -17,7 +15,6 @@ import {
 const COUNT = 6_000;
 const cluster = await startNatsCluster(t);
 const observer = await cluster.connect();
-await untilClusterServes(observer);
 
 for (const durability of ['interval', 'always'] as const) {
   t.test(`durability ${durability}`, async (t) => {
@@ -57,17 +54,4 @@ async function replaceLeader(stream: string): Promise<void> {
   const leader = group?.leader ?? '';
   await cluster.kill(leader);
   await cluster.start(leader);
-}
-
-/** A young cluster has no leader for a while, and says so in several ways. */
-async function untilClusterServes({ jsm }: Connection): Promise<void> {
-  for (let tries = 0; ; tries += 1) {
-    try {
-      await jsm.streams.add({ name: 'PROBE', subjects: ['probe'], num_replicas: 3 });
-      return;
-    } catch (error) {
-      if (tries === 100) throw error;
-      await delay(100);
-    }
-  }
 }

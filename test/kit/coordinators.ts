@@ -1,10 +1,8 @@
 /** Coordinators on a test server, and a submitter and stand-in workers for them. */
 import { headers } from '@nats-io/nats-core';
-import { planCluster } from '../../src/cluster/topology.ts';
 import { createCoordinatorActor, type CoordinatorOptions } from '../../src/cluster/coordinator-parts.ts';
 import { loadConfig } from '../../src/config/load.ts';
 import type { LedgerRecord, TaskMessage } from '../../src/domain/task.ts';
-import { applyTopology } from '../../src/nats/apply-topology.ts';
 import { openBucket, type Bucket } from '../../src/nats/bucket.ts';
 import type { Connection } from '../../src/nats/connect.ts';
 import type { News } from '../../src/nats/events.ts';
@@ -19,6 +17,7 @@ import { decodeRun, type RunRecord } from '../../src/wire/run-record.ts';
 import { decodeRecord, decodeTask } from '../../src/wire/task-codec.ts';
 import { listen, type Heard } from './cluster-bucket.ts';
 import { quietLog, type Teardown, type TestServer } from './nats-server.ts';
+import { makeStreams } from './short-leases.ts';
 
 export const names = createNames('trawl');
 
@@ -31,8 +30,10 @@ export interface Coordinator {
   kill(): Promise<void>;
 }
 
+export type FieldServer = Pick<TestServer, 'url' | 'connect'>;
+
 export interface Field {
-  readonly server: TestServer;
+  readonly server: FieldServer;
   readonly connection: Connection;
   readonly bucket: Bucket;
   readonly reader: LedgerReader;
@@ -59,10 +60,13 @@ export interface Field {
   untilTakenIn(limitMs?: number): Promise<void>;
 }
 
-export async function openField(t: Teardown, server: TestServer): Promise<Field> {
+export async function openField(
+  t: Teardown,
+  server: FieldServer,
+  options: Parameters<typeof makeStreams>[1] = {},
+): Promise<Field> {
   const connection = await server.connect('field');
-  const { config } = loadConfig({ flags: {}, env: { NATS_URL: server.url }, cwd: '/' });
-  await applyTopology(connection, planCluster(config), { onDrift: 'keep' });
+  await makeStreams(connection, options);
   const bucket = openBucket(connection, names.bucket('cluster'));
   const reader = createLedgerReader(connection, names);
   const writer = createLedgerWriter(connection, { names, batchMax: 500, ackTimeoutMs: 5_000, log: quietLog });

@@ -1,14 +1,17 @@
-/** Three nats-servers that replicate their streams; gone with the test. */
+/** Three nats-servers that replicate their streams, ready to; gone with the test. */
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { createServer, type AddressInfo } from 'node:net';
 import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
 import { connectNats, type Connection } from '../../src/nats/connect.ts';
 import { guard, natsServerPath, quietLog, temporaryFolder, type Teardown } from './nats-server.ts';
 
 export interface TestCluster {
   readonly names: readonly string[];
+  /** Of one of them; the others are found through it. */
+  readonly url: string;
   /** A connection that knows all three; closed with the test. */
   connect(): Promise<Connection>;
   kill(name: string): Promise<void>;
@@ -26,7 +29,8 @@ export async function startNatsCluster(t: Teardown): Promise<TestCluster> {
 
   t.teardown(() => Promise.all(NAMES.map(kill)));
   await Promise.all(NAMES.map(start));
-  return { names: NAMES, connect, kill, start };
+  await untilServes(await connect());
+  return { names: NAMES, url: `nats://127.0.0.1:${clientPort(0)}`, connect, kill, start };
 
   async function start(name: string): Promise<void> {
     const i = NAMES.findIndex((one) => one === name);
@@ -37,7 +41,7 @@ export async function startNatsCluster(t: Teardown): Promise<TestCluster> {
     const text = [
       `server_name: ${name}`,
       `listen: 127.0.0.1:${clientPort(i)}`,
-      `jetstream { store_dir: ${JSON.stringify(join(home, 'store'))}, max_file_store: 2G }`,
+      `jetstream { store_dir: ${JSON.stringify(join(home, 'store'))}, max_file_store: 16G }`,
       `cluster { name: test, listen: 127.0.0.1:${routePort(i)}, routes: ${JSON.stringify(routes)} }`,
     ];
     writeFileSync(file, text.join('\n'));
@@ -70,6 +74,19 @@ export async function startNatsCluster(t: Teardown): Promise<TestCluster> {
     });
     t.teardown(() => connection.close());
     return connection;
+  }
+}
+
+/** A young cluster has no leader for a while, and says so in several ways. */
+async function untilServes({ jsm }: Connection): Promise<void> {
+  for (let tries = 0; ; tries += 1) {
+    try {
+      await jsm.streams.add({ name: 'PROBE', subjects: ['probe'], num_replicas: 3 });
+      return;
+    } catch (error) {
+      if (tries === 100) throw error;
+      await delay(100);
+    }
   }
 }
 

@@ -1,6 +1,6 @@
 /** Coordinators that do nothing but keep schedules, on a real server; nobody takes in what they submit. */
 import { createScheduleLoop, type ScheduleLoop } from '../../src/actors/coordinator/schedule-loop.ts';
-import type { RunSubmission, ScheduleNews } from '../../src/actors/coordinator/schedule-ports.ts';
+import type { ScheduleNews } from '../../src/actors/coordinator/schedule-ports.ts';
 import { planCluster } from '../../src/cluster/topology.ts';
 import { applyTopology } from '../../src/nats/apply-topology.ts';
 import { openBucket, type Bucket } from '../../src/nats/bucket.ts';
@@ -10,6 +10,7 @@ import { createRuns, type Runs } from '../../src/nats/runs.ts';
 import { createScheduleDue } from '../../src/nats/schedule-due.ts';
 import { createSchedules, type Schedules } from '../../src/nats/schedules.ts';
 import { createScheduleServices } from '../../src/services/schedules.ts';
+import type { RunSubmission } from '../../src/wire/due.ts';
 import { createNames } from '../../src/wire/names.ts';
 import { parseSubmission, type ParsedSubmission } from '../../src/wire/submission.ts';
 import { SUBMISSION_LIMITS } from '../../src/wire/submission-fields.ts';

@@ -1,13 +1,9 @@
 /** Schedules, runs and intake in memory, with a clock that stands, for coordinators that may fall at any step. */
 import { createScheduleLoop, type ScheduleLoop } from '../../src/actors/coordinator/schedule-loop.ts';
-import type {
-  DueMessage,
-  RunSubmission,
-  ScheduleLoopPorts,
-  ScheduleNews,
-} from '../../src/actors/coordinator/schedule-ports.ts';
+import type { ScheduleLoopPorts, ScheduleNews } from '../../src/actors/coordinator/schedule-ports.ts';
 import { Failure } from '../../src/domain/failure.ts';
 import type { Schedules, StoredSchedule } from '../../src/nats/schedules.ts';
+import type { DueMessage, RunSubmission } from '../../src/wire/due.ts';
 import { decodeSchedule, encodeSchedule, type ScheduleRecord } from '../../src/wire/schedule-record.ts';
 import type { RunRecord } from '../../src/wire/run-record.ts';
 import { quietLog } from './nats-server.ts';

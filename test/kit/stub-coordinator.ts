@@ -135,7 +135,7 @@ export function recordOf(
     at,
     faults: [],
   } as const;
-  if (end === 'queued') return { ...common, state: 'queued', intake: 1 };
+  if (end === 'queued') return { ...common, state: 'queued' };
   if (end.error !== undefined)
     return { ...common, state: 'dead', error: { code: 'TIMEOUT', message: end.error } };
   if (end.cancelled !== undefined) return { ...common, state: 'cancelled', reason: end.cancelled };

@@ -16,7 +16,7 @@ import { quietLog, type Teardown } from './nats-server.ts';
 import { LEASE_MS } from './task-world.ts';
 
 export interface WorkerOptions extends Partial<
-  Pick<WorkerParts, 'isOpen' | 'pausedBy' | 'lastBeatAt' | 'untilEmpty' | 'log'>
+  Pick<WorkerParts, 'isOpen' | 'pausedBy' | 'lastBeatAt' | 'untilEmpty' | 'log' | 'fetcher'>
 > {
   readonly connection: Connection;
   readonly scrapers?: readonly Scraper[];
@@ -68,6 +68,7 @@ export function startWorker(t: Teardown, options: WorkerOptions): RunningWorker 
     pausedBy: options.pausedBy ?? (() => undefined),
     lastBeatAt: options.lastBeatAt ?? (() => performance.now()),
     untilEmpty: options.untilEmpty,
+    fetcher: options.fetcher,
     onCancelled(each) {
       listener = each;
       return () => (listener = undefined);

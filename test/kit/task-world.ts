@@ -1,17 +1,16 @@
 /** Streams, ledger and workers on a test server, and tasks put straight into them: a cluster without a coordinator. */
-import { applyTopology } from '../../src/nats/apply-topology.ts';
 import { openBucket, type Bucket } from '../../src/nats/bucket.ts';
 import type { Connection } from '../../src/nats/connect.ts';
 import { createLedgerReader } from '../../src/nats/ledger-reader.ts';
 import { createLedgerWriter } from '../../src/nats/ledger-writer.ts';
 import type { LedgerReader } from '../../src/nats/ledger.ts';
 import { createPublisher } from '../../src/nats/publisher.ts';
-import { planCluster } from '../../src/cluster/topology.ts';
 import { shortHash } from '../../src/domain/task-id.ts';
 import type { LedgerRecord, Outcome, Priority, TaskSpec } from '../../src/domain/task.ts';
 import { createNames, type Names } from '../../src/wire/names.ts';
 import { decodeRecord, encodeTask } from '../../src/wire/task-codec.ts';
 import { quietLog, type Teardown, type TestServer } from './nats-server.ts';
+import { makeStreams } from './short-leases.ts';
 
 export interface WorldOptions {
   /** The lease of every lane. */
@@ -22,6 +21,7 @@ export interface NewTask {
   readonly run: string;
   readonly key: string;
   readonly scraper?: string;
+  readonly url?: string;
   readonly priority?: Priority;
   readonly input?: Readonly<Record<string, unknown>>;
   readonly createdAt?: number;
@@ -55,7 +55,7 @@ export async function createTaskWorld(
 ): Promise<TaskWorld> {
   const connection = await server.connect('world');
   const names = createNames('trawl');
-  await makeStreams(connection, options.leaseMs ?? LEASE_MS);
+  await makeStreams(connection, { leaseMs: options.leaseMs ?? LEASE_MS });
   const writer = createLedgerWriter(connection, { names, batchMax: 500, ackTimeoutMs: 5_000, log: quietLog });
   t.teardown(() => writer.close());
   const publisher = await createPublisher(connection, {
@@ -77,7 +77,7 @@ export async function createTaskWorld(
   };
 
   async function put(task: NewTask): Promise<TaskSpec> {
-    const { run, key, scraper = 'noop', priority = 5, input, createdAt = Date.now() } = task;
+    const { run, key, scraper = 'noop', priority = 5, url, input, createdAt = Date.now() } = task;
     const spec = {
       id: shortHash(`${scraper}\0${key}`),
       run,
@@ -85,9 +85,10 @@ export async function createTaskWorld(
       key,
       priority,
       createdAt,
+      ...(url !== undefined && { url }),
       ...(input && { input }),
     };
-    const accepted = await writer.accept({ state: 'queued', spec, at: createdAt, intake: 0, faults: [] });
+    const accepted = await writer.accept({ state: 'queued', spec, at: createdAt, faults: [] });
     if (accepted.kind !== 'stored') throw new Error(`${key} was not accepted: ${accepted.kind}`);
     const message = { spec, acceptSeq: accepted.seq, faults: [], triedProxies: [], deferrals: 0 };
     const sent = await publisher.publish({
@@ -98,18 +99,6 @@ export async function createTaskWorld(
     if (sent.kind !== 'stored') throw new Error(`${key} was not queued: ${sent.reason}`);
     return spec;
   }
-}
-
-async function makeStreams(connection: Connection, leaseMs: number): Promise<void> {
-  const plan = planCluster({
-    namespace: 'trawl',
-    nats: { replicas: 1 } as Parameters<typeof planCluster>[0]['nats'],
-  });
-  const consumers = plan.consumers.map((consumer) => ({
-    ...consumer,
-    settings: { ...consumer.settings, ack_wait: leaseMs * 1_000_000 },
-  }));
-  await applyTopology(connection, { ...plan, consumers }, { onDrift: 'keep' });
 }
 
 async function followLedger(

@@ -9,6 +9,8 @@ export interface TcpProxy {
   muteServer(): void;
   /** From now on the server hears nothing. Resolves when the first words are lost. */
   muteClient(): Promise<void>;
+  /** Ends all connections, and every new one at once. */
+  refuse(): void;
   /** Ends all connections, and lets new ones talk freely again. */
   cut(): void;
 }
@@ -17,9 +19,11 @@ export async function startTcpProxy(t: Teardown, targetPort: number): Promise<Tc
   const sockets = new Set<Socket>();
   let serverMuted = false;
   let clientMuted = false;
+  let refusing = false;
   let onLoss: (() => void) | undefined;
 
   const server = createServer((client) => {
+    if (refusing) return void client.destroy();
     const upstream = connect(targetPort, '127.0.0.1');
     relay(client, upstream, () => clientMuted);
     relay(upstream, client, () => serverMuted);
@@ -40,8 +44,13 @@ export async function startTcpProxy(t: Teardown, targetPort: number): Promise<Tc
       clientMuted = true;
       return new Promise((resolve) => (onLoss = resolve));
     },
+    refuse() {
+      refusing = true;
+      destroyAll();
+    },
     cut() {
       destroyAll();
+      refusing = false;
       serverMuted = false;
       clientMuted = false;
     },

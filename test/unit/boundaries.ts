@@ -9,7 +9,7 @@ const source = join(projectRoot, 'src');
 /** Which folders of src/ a folder may import from, besides itself. `.` is the top of src/. */
 const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   domain: [],
-  policy: ['domain'],
+  policy: ['domain', 'wire'],
   wire: ['domain'],
   telemetry: ['domain'],
   runtime: ['domain', 'policy', 'telemetry'],
@@ -17,9 +17,11 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   actors: ['domain', 'policy', 'wire', 'runtime', 'scrapers', 'telemetry'],
   nats: ['domain', 'policy', 'wire', 'runtime', 'telemetry'],
   http: ['domain', 'policy', 'telemetry'],
-  scrapers: ['domain', 'wire', 'runtime', 'telemetry'],
+  scrapers: ['domain', 'policy', 'wire', 'runtime', 'telemetry'],
+  fetch: ['domain', 'policy', 'wire', 'runtime', 'telemetry', 'scrapers', 'http'],
   services: ['domain', 'policy', 'wire', 'runtime', 'telemetry', 'nats'],
   client: ['domain', 'policy', 'wire', 'telemetry', 'config', 'nats', '.'],
+  'demo-site': ['domain', 'runtime'],
   local: ['domain', 'policy', 'runtime', 'telemetry', '.'],
   cluster: [
     'domain',
@@ -33,6 +35,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     'scrapers',
     'nats',
     'http',
+    'fetch',
     '.',
   ],
   cli: [
@@ -47,9 +50,10 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     'local',
     'client',
     'cluster',
+    'demo-site',
     '.',
   ],
-  '.': ['client', 'cluster', 'config', 'domain'],
+  '.': ['client', 'cluster', 'config', 'domain', 'scrapers'],
 };
 
 /** Packages that one folder alone may import. */
@@ -86,6 +90,7 @@ function importsOf(file: string): string[] {
   return [
     ...text.matchAll(/^(?:import|export)\b[^'"]*?from\s+'([^']+)'/gms),
     ...text.matchAll(/^import\s+'([^']+)'/gm),
+    ...text.matchAll(/\bimport\('([^']+)'\)/g),
   ].map((match) => match[1] ?? '');
 }
 

@@ -79,6 +79,41 @@ t.test('nothing given: the defaults', async (t) => {
     worker: { concurrency: 3, scrapers: 'config/scrapers', prefetch: 1_000 },
     tasks: { timeout: 3_600_000, retries: 3, retryBase: 60_000, retryMax: 3_600_000, watermark: 2_000_000 },
     runs: { maxActivePerScraper: 1, maxActive: 100, keep: 2_592_000_000, idleEnd: 30_000 },
+    egress: {
+      perHour: 50,
+      perMinute: 0,
+      hostDelay: 0,
+      hostEgressDelay: 0,
+      hostConcurrency: 0,
+      jitter: 50,
+      hostsFile: undefined,
+      maxPerWorker: 0,
+      leaseTtl: 60_000,
+      selection: 'lru',
+      via: 'auto',
+      whenNone: 'wait',
+      probeUrl: undefined,
+      probeInterval: 300_000,
+      probeTimeout: 10_000,
+      probeStatus: 200,
+      retryAfterMax: 3_600_000,
+      key: undefined,
+    },
+    fetch: {
+      connectTimeout: 10_000,
+      headersTimeout: 30_000,
+      bodyTimeout: 300_000,
+      timeout: 300_000,
+      maxBytes: 20_000_000,
+      maxRedirects: 10,
+      poolsMax: 256,
+      connectionsMax: 50,
+      http2: false,
+      robots: true,
+      userAgent: 'trawl',
+      profile: 'plain',
+      allowLoopback: undefined,
+    },
     lock: { ttl: 300_000 },
     local: { workers: 3, nodes: 1, portBase: 4222, maxStore: 8 * 2 ** 30, restartBackoffMax: 30_000 },
   } satisfies Config);
@@ -124,9 +159,15 @@ t.test('variables: aliases, the own name first, empty is unset, spaces around ar
   t.equal(config.log.level, 'warn');
 });
 
+/** Of settings that have no default and take not just any text. */
+const EXAMPLES: Readonly<Record<string, string>> = {
+  'egress.probeUrl': 'https://probe.example/ping',
+  'fetch.allowLoopback': '127.0.0.1:8080',
+};
+
 t.test('every setting can be given by its variable, its flag and the file', async (t) => {
   for (const { path, env, field } of settings) {
-    const raw = field.default ?? (field.parser.secret ? 'env:GIVEN' : 'x');
+    const raw = field.default ?? EXAMPLES[path] ?? (field.parser.secret ? 'env:GIVEN' : 'x');
     // What a rule demands beside it.
     const beside = {
       'nats.password': { 'nats.user': 'u' },

@@ -5,12 +5,14 @@ import {
   duration,
   host,
   integer,
+  ipAndPort,
   list,
   port,
   secret,
   servers,
   text,
   token,
+  yesOrNo,
   type Parser,
   type Raw,
 } from '../../src/config/parsers.ts';
@@ -111,6 +113,31 @@ const CASES: Readonly<Record<string, Case>> = {
       ['1TiB', 1_099_511_627_776],
     ],
     bad: ['', '0', '-1', '1G', '1iB', '1PB', 'GiB', '1  GB', '99999999TiB', '1e9', ['1']],
+  },
+  'yes or no': {
+    parser: yesOrNo,
+    good: [
+      ['true', true],
+      ['false', false],
+    ],
+    bad: ['', 'yes', 'TRUE', '1', ['true']],
+  },
+  'ip and port': {
+    parser: ipAndPort,
+    good: [
+      ['127.0.0.1:8080', '127.0.0.1:8080'],
+      ['[::1]:80', '[::1]:80'],
+    ],
+    bad: [
+      '',
+      '127.0.0.1',
+      'localhost:80',
+      '127.0.0.1:0',
+      '127.0.0.1:65536',
+      '::1:80',
+      '300.0.0.1:80',
+      '[1.2.3.4]:80',
+    ],
   },
   'choice of words': {
     parser: choice('always', 'interval'),

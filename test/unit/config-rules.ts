@@ -31,6 +31,15 @@ t.test('rules between settings', async (t) => {
         'heartbeat.deadAfter (--heartbeat-dead-after) is 59000 ms, but must be at least twice heartbeat.interval (default), which is 30000 ms',
       ],
     ],
+    [{ 'heartbeat.interval': '150s', 'heartbeat.deadAfter': '300s' }, []],
+    [
+      { 'heartbeat.interval': '151s', 'heartbeat.deadAfter': '10s', 'nats.tlsKey': 'k' },
+      [
+        'heartbeat.deadAfter (--heartbeat-dead-after) is 10000 ms, but must be at least twice heartbeat.interval (--heartbeat-interval), which is 151000 ms',
+        'heartbeat.interval (--heartbeat-interval) is 151000 ms, but must be at most half the lease of a task, which is 300000 ms (ack_wait in nats/consumers/TASKS)',
+        'nats.tlsKey (--nats-tls-key) needs nats.tlsCert as well',
+      ],
+    ],
     [{ 'nats.tlsCert': 'c' }, ['nats.tlsCert (--nats-tls-cert) needs nats.tlsKey as well']],
     [{ 'nats.tlsKey': 'k' }, ['nats.tlsKey (--nats-tls-key) needs nats.tlsCert as well']],
     [{ 'nats.tlsCert': 'c', 'nats.tlsKey': 'k' }, []],
@@ -67,12 +76,16 @@ t.test('the local connection is taken whole or not at all', async (t) => {
     'nats.user': 'u',
     'nats.password': 'local-word',
     'nats.replicas': '3',
+    'egress.key': 'local-key',
   };
   const { nats } = load({ localDefaults }).config;
   t.same(nats.url, ['nats://127.0.0.1:5222']);
   t.equal(nats.password?.reveal(), 'local-word');
+  t.equal(load({ localDefaults }).config.egress.key?.reveal(), 'local-key');
 
-  const elsewhere = load({ localDefaults, flags: { 'nats.url': 'nats://far.example' } }).config.nats;
+  const far = load({ localDefaults, flags: { 'nats.url': 'nats://far.example' } }).config;
+  const elsewhere = far.nats;
+  t.equal(far.egress.key, undefined, 'what is sealed there was sealed with another one');
   t.equal(elsewhere.user, undefined);
   t.equal(elsewhere.password, undefined);
   t.equal(elsewhere.replicas, 1);

@@ -87,7 +87,7 @@ t.test('a secret written into a flag is refused and not repeated', async (t) => 
   const secrets = settings.filter((setting) => setting.field.parser.secret);
   t.same(
     secrets.map((setting) => setting.path),
-    ['nats.password', 'nats.token', 'nats.nkey'],
+    ['nats.password', 'nats.token', 'nats.nkey', 'egress.key'],
   );
   for (const { path, flag, env } of secrets) {
     for (const raw of [CANARY, `env:${CANARY} x`, `ENV:${CANARY}`, [CANARY], [CANARY, CANARY]]) {

@@ -39,7 +39,7 @@ const origin = (seq: number) => ({ run: 'r', seq, at: 1_000 + seq });
 t.test('a message knows its own tasks again, in every state', async (t) => {
   const ledger = fakeLedger();
   const records = ['a', 'b', 'c'].map((id) => queuedRecord(task(id), origin(1)));
-  const first = await acceptAll(ledger, records, { ...origin(1), redelivered: false });
+  const first = await acceptAll(ledger, records, origin(1));
   t.same(
     first.ready.map(({ spec, acceptSeq }) => [spec.id, acceptSeq]),
     [
@@ -50,7 +50,7 @@ t.test('a message knows its own tasks again, in every state', async (t) => {
   );
   const { spec } = queuedRecord(task('c'), origin(1));
   ledger.records.set('c', { seq: 9, record: { state: 'cancelled', spec, at: 5, faults: [], reason: 'x' } });
-  const again = await acceptAll(ledger, records, { ...origin(1), redelivered: true });
+  const again = await acceptAll(ledger, records, origin(1));
   t.same(
     again.ready.map(({ spec: { id }, acceptSeq }) => [id, acceptSeq]),
     [
@@ -64,10 +64,10 @@ t.test('a message knows its own tasks again, in every state', async (t) => {
 
 t.test('what another message brought is a duplicate', async (t) => {
   const ledger = fakeLedger();
-  await acceptAll(ledger, [queuedRecord(task('a'), origin(1))], { ...origin(1), redelivered: false });
+  await acceptAll(ledger, [queuedRecord(task('a'), origin(1))], origin(1));
   const records = ['a', 'b'].map((id) => queuedRecord(task(id), origin(2)));
-  for (const redelivered of [false, true]) {
-    const { ready, known, knownIds } = await acceptAll(ledger, records, { ...origin(2), redelivered });
+  for (let delivery = 1; delivery <= 2; delivery += 1) {
+    const { ready, known, knownIds } = await acceptAll(ledger, records, origin(2));
     t.same(
       ready.map(({ spec }) => spec.id),
       ['b'],
@@ -79,7 +79,7 @@ t.test('what another message brought is a duplicate', async (t) => {
 
 t.test('a ledger that is full, or does not show what it refused, makes the message come again', async (t) => {
   const records = [queuedRecord(task('a'), origin(1))];
-  const delivery = { ...origin(1), redelivered: false };
+  const delivery = origin(1);
   await t.rejects(acceptAll(fakeLedger({ full: true }), records, delivery), { code: 'UNAVAILABLE' });
   const blind = fakeLedger({ blind: true });
   await acceptAll(blind, records, delivery);

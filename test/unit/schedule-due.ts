@@ -127,11 +127,11 @@ t.test('what the server left out is found', async (t) => {
   const day = 24 * HOUR_MS;
   const missed = (spec: ScheduleSpec, since: number, now: number): number | undefined =>
     findMissed(spec, { since, now });
-  t.equal(missed(daily, NINE, NINE + day + MINUTE_MS - 1), undefined, 'the server may still be about to');
-  t.equal(missed(daily, NINE, NINE + day + MINUTE_MS), NINE + day);
+  t.equal(missed(daily, NINE, NINE + day + 4_999), undefined, 'the server may still be about to');
+  t.equal(missed(daily, NINE, NINE + day + 5_000), NINE + day);
   t.equal(missed(daily, NINE, NINE + 3.5 * day), NINE + 3 * day, 'the last of several');
   t.equal(missed(hourly, NINE, NINE + HOUR_MS), undefined);
-  t.equal(missed(hourly, NINE, NINE + HOUR_MS + MINUTE_MS), NINE + HOUR_MS);
+  t.equal(missed(hourly, NINE, NINE + HOUR_MS + 5_000), NINE + HOUR_MS);
   t.equal(missed(hourly, NINE, NINE - 1_000), undefined, 'clocks differ');
 });
 

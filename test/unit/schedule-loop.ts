@@ -199,7 +199,7 @@ t.test('the leader makes up for what the server left out, once', async (t) => {
   world.put('none', { definition: { name: 'none', scraper: 's', every: '1h', catchUp: 'none' } });
   world.put('paused', { paused: true, definition: { name: 'paused', scraper: 's', every: '1h' } });
   await world.coordinator().look();
-  t.equal(world.runs.size, 0, 'a minute is no delay');
+  t.equal(world.runs.size, 0, 'a moment is no delay');
   world.now = TEN + 2.5 * HOUR_MS;
   await Promise.all([world.coordinator().look(), world.coordinator().look()]);
   t.same([...world.runs.keys()], ['hourly-20260105T120000Z'], 'one for all that passed');
@@ -210,6 +210,27 @@ t.test('the leader makes up for what the server left out, once', async (t) => {
   await fire(world.coordinator(), 'none', anew);
   await fire(world.coordinator(), 'hourly', anew);
   t.same([...world.runs.keys()], ['hourly-20260105T120000Z', 'none-20260105T123000Z']);
+});
+
+t.test('a server that counts from its restart is brought back into step', async (t) => {
+  const world = hourlyWorld();
+  const definition = { name: 'hourly', scraper: 'shop', every: '1h' };
+  world.planned.set('hourly', { seq: 1, definition });
+  world.now = TEN + 4_999;
+  await world.coordinator().look();
+  t.equal(world.planned.get('hourly')?.seq, 1, 'the server may still be about to fire');
+  world.now = TEN + 6_000;
+  await world.coordinator().look();
+  t.same([...world.runs.keys()], [TEN_RUN], 'made up for within seconds');
+  const anew = world.planned.get('hourly')?.seq ?? 0;
+  t.ok(anew > 1, 'and planned anew');
+  await world.coordinator().look();
+  t.equal(world.planned.get('hourly')?.seq, anew, 'once');
+  const next = world.now + HOUR_MS;
+  world.endRun(TEN_RUN);
+  world.now = next;
+  await fire(world.coordinator(), 'hourly', { firedAt: next, nextAt: next + HOUR_MS });
+  t.equal(world.runs.size, 2, 'what it fires from then on counts');
 });
 
 t.test('the leader keeps the server’s messages as the records want them', async (t) => {

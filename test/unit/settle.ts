@@ -48,8 +48,11 @@ t.test('each code has its consequence, on the first attempt and on the last', as
     NETWORK: ['retry fault', 'bury attempts-used-up'],
     TIMEOUT: ['retry fault', 'bury attempts-used-up'],
     INTERNAL: ['retry fault', 'bury attempts-used-up'],
+    TARGET: ['retry fault', 'bury attempts-used-up'],
     PROXY: ['swap proxy-fault', 'bury attempts-used-up'],
+    BLOCKED: ['swap proxy-fault', 'bury attempts-used-up'],
     THROTTLED: ['defer throttled', 'bury expired'],
+    NO_EGRESS: ['defer no-egress', 'bury expired'],
     CONFLICT: ['defer locked-elsewhere', 'bury expired'],
     UNAVAILABLE: ['defer unavailable', 'bury expired'],
     REJECTED: ['bury refused', 'bury refused'],
@@ -185,7 +188,18 @@ function live(t: Test, random: Random): void {
   const limits = { ...SETTLE_DEFAULTS, retries };
   const codes: readonly [FailureCode, ...FailureCode[]] = random.chance(0.3)
     ? ['THROTTLED']
-    : ['NETWORK', 'TIMEOUT', 'INTERNAL', 'PROXY', 'THROTTLED', 'CONFLICT', 'UNAVAILABLE'];
+    : [
+        'NETWORK',
+        'TIMEOUT',
+        'INTERNAL',
+        'PROXY',
+        'BLOCKED',
+        'TARGET',
+        'THROTTLED',
+        'NO_EGRESS',
+        'CONFLICT',
+        'UNAVAILABLE',
+      ];
   let carry: Carry = { faults: [], triedProxies: [], deferrals: 0 };
   let now = NOW;
   for (let step = 0; step < 20_000; step += 1) {

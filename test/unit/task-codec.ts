@@ -81,7 +81,7 @@ t.test('a record stays what it was when the next one is packed', async (t) => {
 t.test('other readers see plain maps with a version', async (t) => {
   t.match(packr.unpack(encodeRecord(dead)), { v: 1, state: 'dead', spec: { id: 'i' } });
   t.ok(
-    encodeRecord({ state: 'queued', spec, at: 2_000, intake: 7, faults: [] }).length < 140,
+    encodeRecord({ state: 'queued', spec: { ...spec, intake: 7 }, at: 2_000, faults: [] }).length < 140,
     'and are small',
   );
 });
@@ -167,7 +167,7 @@ t.test('a record for people', async (t) => {
   });
   t.match(describeRecord(dead), { originalBase64: 'AP8K' });
   t.match(
-    describeRecord({ state: 'queued', spec: { ...spec, notBefore: 0 }, at: 0, intake: 7, faults: [] }),
+    describeRecord({ state: 'queued', spec: { ...spec, notBefore: 0, intake: 7 }, at: 0, faults: [] }),
     {
       notBefore: '1970-01-01T00:00:00.000Z',
       intake: 7,
@@ -210,7 +210,7 @@ function randomRecord(random: Random): LedgerRecord {
   const common = { spec: randomSpec(random), at: seq(random), faults: list(random, randomFault) };
   switch (random.int(0, 3)) {
     case 0:
-      return { ...common, state: 'queued', intake: seq(random) };
+      return { ...common, state: 'queued' };
     case 1:
       return { ...common, state: 'cancelled', reason: randomText(random) };
     case 2: {
@@ -261,6 +261,7 @@ function randomSpec(random: Random): TaskSpec {
     priority: random.pick([...PRIORITIES]),
     createdAt: seq(random),
     ...(random.chance(0.5) && { notBefore: seq(random) }),
+    ...(random.chance(0.5) && { intake: seq(random) }),
   };
 }
 

@@ -3,6 +3,7 @@ import t from 'tap';
 import { leaveBehind, startAttempt, tellToEnd, type Attempt } from '../../src/actors/worker/attempt.ts';
 import { Failure } from '../../src/domain/failure.ts';
 import type { AttemptOutcome } from '../../src/policy/settle.ts';
+import type { Page } from '../../src/scrapers/page.ts';
 import type { Scraper } from '../../src/scrapers/scraper.ts';
 import { makeDelivery } from '../kit/deliveries.ts';
 import { quietLog } from '../kit/nats-server.ts';
@@ -34,6 +35,50 @@ t.test('items and data', async (t) => {
     return 'page';
   });
   t.same(await outcome, { kind: 'done', result: { items: [1, { b: 2 }], pages: 0, bytes: 0, data: 'page' } });
+});
+
+t.test('pages are fetched by what is opened for the attempt, counted, and closed with it', async (t) => {
+  const calls: string[] = [];
+  let opened = 0;
+  const ended = new Promise<AttemptOutcome>((resolve) => {
+    startAttempt({
+      delivery: makeDelivery('a'),
+      scraper: {
+        name: 'test',
+        async run({ fetch, session }) {
+          calls.push(session ? 'session' : 'none');
+          await fetch('http://a.example/');
+          await fetch('http://b.example/');
+        },
+      },
+      timeoutMs: 77,
+      ports: {
+        withLock: (_lock, use) => use(new AbortController().signal),
+        log: quietLog,
+        openFetch() {
+          opened += 1;
+          return {
+            async fetch(url) {
+              calls.push(String(url));
+              return {} as Page;
+            },
+            session: () => undefined,
+            counts: () => ({ pages: 2, bytes: 30 }),
+            close: () => void calls.push('closed'),
+          };
+        },
+      },
+      onEnd: (_attempt, outcome) => resolve(outcome),
+    });
+  });
+  t.same(await ended, { kind: 'done', result: { items: [], pages: 2, bytes: 30 } });
+  t.equal(opened, 1);
+  t.same(calls, ['none', 'http://a.example/', 'http://b.example/', 'closed']);
+  const { outcome } = start(async ({ fetch }) => fetch('http://a.example/'));
+  t.match(await outcome, {
+    kind: 'failed',
+    failure: { code: 'INTERNAL', message: 'this worker cannot fetch' },
+  });
 });
 
 t.test('what is thrown', async (t) => {

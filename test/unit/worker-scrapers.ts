@@ -36,6 +36,35 @@ t.test('good files load beside broken ones', async (t) => {
   t.match(reasons.get('g-again.mjs'), /a-default\.mjs has a scraper of the same name/);
 });
 
+t.test('what a scraper says about fetching is checked when it is loaded', async (t) => {
+  const folder = temporaryFolder(t);
+  const say = (name: string, text: string): void =>
+    writeFileSync(join(folder, `${name}.mjs`), `export default { name: '${name}', run() {}, ${text} }`);
+  say(
+    'good',
+    `egress: { via: 'proxy', session: true }, limits: { delayMs: 5, egressCaps: { perHour: 1, perMinute: 0 } },
+    robots: false, blocks: [{ body: 'captcha|wall' }], validate: () => true, classify() {}`,
+  );
+  say('via', `egress: { via: 'tunnel' }`);
+  say('word', `egress: { seession: true }`);
+  say('limit', `limits: { delay: 5 }`);
+  say('negative', `limits: { delayMs: -1 }`);
+  say('pattern', `blocks: [{ body: '(' }]`);
+  say('hook', `validate: true`);
+  const { scrapers, problems } = await loadScrapers(folder);
+  t.same(
+    scrapers.map(({ name }) => name),
+    ['good'],
+  );
+  const reasons = new Map(problems.map(({ file, reason }) => [file, reason]));
+  t.match(reasons.get('via.mjs'), 'egress.via must be one of auto, direct, proxy');
+  t.match(reasons.get('word.mjs'), 'egress has no seession');
+  t.match(reasons.get('limit.mjs'), 'limits has no delay');
+  t.match(reasons.get('negative.mjs'), 'limits.delayMs must not be negative');
+  t.match(reasons.get('pattern.mjs'), /block rule 1 cannot be read/);
+  t.match(reasons.get('hook.mjs'), 'validate must be a function');
+});
+
 t.test('a folder that is not there is a problem, not a crash', async (t) => {
   const { scrapers, problems } = await loadScrapers(join(temporaryFolder(t), 'none'));
   t.same(scrapers, []);

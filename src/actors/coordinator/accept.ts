@@ -2,7 +2,7 @@
 import { Failure } from '../../domain/failure.ts';
 import type { LedgerRecord, TaskMessage } from '../../domain/task.ts';
 import type { Ledger } from './ports.ts';
-import type { Acceptable } from './task-record.ts';
+import type { Acceptable, Origin } from './task-record.ts';
 
 export interface Accepted {
   /** Accepted now, or by an earlier delivery of the same message, and waiting: these belong into the queue. */
@@ -12,17 +12,11 @@ export interface Accepted {
   readonly knownIds: ReadonlySet<string>;
 }
 
-export interface Delivery {
-  readonly seq: number;
-  readonly at: number; // epoch ms
-  readonly redelivered: boolean;
-}
-
 /** Throws when the ledger does not take one of them, or does not tell. */
 export async function acceptAll(
   ledger: Pick<Ledger, 'accept' | 'readMany'>,
   records: readonly Acceptable[],
-  delivery: Delivery,
+  origin: Pick<Origin, 'seq' | 'at'>,
 ): Promise<Accepted> {
   const ready: TaskMessage[] = [];
   const refused = new Map<string, string[]>();
@@ -45,7 +39,7 @@ export async function acceptAll(
       const found = stored.get(id);
       // Another replica may not show yet what the first one refused.
       if (!found) throw new Failure('UNAVAILABLE', `task ${id} of run ${run} cannot be read yet`);
-      if (!isOwn(found.record, delivery)) {
+      if (!isOwn(found.record, origin)) {
         known.set(run, (known.get(run) ?? 0) + 1);
         knownIds.add(id);
       } else if (found.record.state === 'queued') ready.push(firstMessage(found.record.spec, found.seq));
@@ -54,10 +48,9 @@ export async function acceptAll(
   return { ready, known, knownIds };
 }
 
-/** A settled record no longer has the sequence; the time at which its message was stored tells well enough. */
-function isOwn(record: LedgerRecord, { seq, at, redelivered }: Delivery): boolean {
-  if (record.state === 'queued') return record.intake === seq;
-  return redelivered && record.spec.createdAt === at;
+/** The same at every delivery and in every state of the task: an intake that was made anew begins its sequence again, but not its time. */
+function isOwn({ spec }: LedgerRecord, { seq, at }: Pick<Origin, 'seq' | 'at'>): boolean {
+  return spec.intake === seq && spec.createdAt === at;
 }
 
 /** A task that has not been tried yet, as a worker gets it. */

@@ -1,6 +1,6 @@
 /**
- * What the leader clears up after others: the tasks of a worker that died, the open tasks of a cancelled run, and
- * runs that ended long ago.
+ * What the leader clears up after others: the tasks of a worker that died, dead tasks that were half put back, the
+ * open tasks of a cancelled run, and runs that ended long ago.
  */
 import { messageOf } from '../../domain/failure.ts';
 import type { Log } from '../../telemetry/log.ts';
@@ -16,6 +16,8 @@ export interface HousekeepingPorts {
   readonly cancelLeft: (run: string, over: AbortSignal) => Promise<number>;
   /** Notes the final counts of a cancelled run, and that it needs no more care. */
   readonly finish: (run: string) => Promise<void>;
+  /** Completes what somebody began who put dead tasks back; how many tasks it was. */
+  readonly finishRedrives: () => Promise<number>;
   readonly erase: (run: string) => Promise<number>;
   readonly now: () => number; // epoch ms
   readonly log: Log;
@@ -33,13 +35,17 @@ export interface Housekeeping {
   workerLost(worker: string): void;
 }
 
+/** Looks between two of those for what was half put back. */
+const REDRIVES_EVERY = 20;
+
 export function createHousekeeping(ports: HousekeepingPorts, limits: HousekeepingLimits): Housekeeping {
   const { log } = ports;
   return {
     async run(over) {
-      while (!over.aborted) {
+      for (let look = 0; !over.aborted; look += 1) {
         await attempt(() => settleCancelled(over));
         await attempt(() => removeOld());
+        if (look % REDRIVES_EVERY === 0) await attempt(() => finishRedrives());
         await rest(over);
       }
     },
@@ -58,6 +64,11 @@ export function createHousekeeping(ports: HousekeepingPorts, limits: Housekeepin
       if (settled > 0) log.info('run.cleared', { run: id, cancelled: settled });
       if ((await ports.countOpen(id)) === 0) await ports.finish(id);
     }
+  }
+
+  async function finishRedrives(): Promise<void> {
+    const tasks = await ports.finishRedrives();
+    if (tasks > 0) log.info('tasks.put-back', { tasks });
   }
 
   async function removeOld(): Promise<void> {

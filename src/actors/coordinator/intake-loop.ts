@@ -1,14 +1,15 @@
 /**
  * Takes submissions in, from everything that has no run in its subject and from the runs that are active. Each source
  * asks for one turn at a time, so the runs feed the queue in rotation; what is under way is bounded in bytes, and
- * nothing is begun while the queue is full. A message that cannot be taken in now goes back, and comes again.
+ * nothing is begun while the queue is full. A message that cannot be taken in now goes back, and comes again; one that
+ * may be somebody else's by now is let lie without a word.
  */
 import { setTimeout as delay } from 'node:timers/promises';
 import { messageOf } from '../../domain/failure.ts';
 import type { Stop } from '../../runtime/actor.ts';
 import type { Log } from '../../telemetry/log.ts';
+import type { Intake, IntakeMessage, IntakeSource } from '../../wire/intake.ts';
 import type { ParsedSubmission } from '../../wire/submission.ts';
-import type { Intake, IntakeMessage, IntakeSource } from './ports.ts';
 import type { TakeIn } from './take-in.ts';
 import { createTurns } from './turns.ts';
 import type { Watermark } from './watermark.ts';
@@ -118,7 +119,11 @@ export function createIntakeLoop(parts: IntakeLoopParts): IntakeLoop {
 
   async function handle(message: IntakeMessage, submitted: ParsedSubmission | undefined): Promise<void> {
     try {
-      await takeIn(message, submitted);
+      const end = await takeIn(message, submitted);
+      if (end === 'lapsed' || !message.isHeld()) {
+        log.info('intake.lapsed', { seq: message.seq });
+        return;
+      }
       message.ack();
       parts.taken(message);
       if (stuck) log.info('intake.resumed');

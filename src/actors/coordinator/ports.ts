@@ -2,50 +2,6 @@
 import type { LedgerRecord, TaskMessage } from '../../domain/task.ts';
 import type { CountRecord } from '../../policy/counters.ts';
 import type { RunRecord } from '../../wire/run-record.ts';
-import type { ParsedSubmission } from '../../wire/submission.ts';
-import type { ParsedRequest } from '../../wire/submission-task.ts';
-
-/** One message of the intake, in hand until it is acknowledged or given back. */
-export interface IntakeMessage {
-  /** Its place in the intake: the same at every delivery. */
-  readonly seq: number;
-  readonly at: number; // epoch ms, when the server stored it
-  readonly bytes: number;
-  readonly redelivered: boolean;
-  /** Messages of the same source that wait behind it. */
-  readonly behind: number;
-  readonly scraper: string;
-  /** The run in its subject. */
-  readonly run?: string;
-  /** The run in its header, for a message that has none in its subject. */
-  readonly headerRun?: string;
-  parse(): ParsedSubmission;
-  /** Puts the whole message under the subject of a run. */
-  forwardWhole(run: string): Promise<void>;
-  ack(): void;
-  giveBack(delayMs: number): void;
-}
-
-/** Where intake messages come from: one run, or everything without a run in its subject. */
-export interface IntakeSource {
-  readonly run?: string;
-}
-
-export interface Intake {
-  /** Ends when the signal aborts; what was fetched but not handed out is given back. */
-  messages(source: IntakeSource, signal: AbortSignal): AsyncIterable<IntakeMessage>;
-  /** Puts tasks under the subject of their run; `seq` is the message they came in. */
-  forward(tasks: readonly ParsedRequest[], to: { scraper: string; run: string; seq: number }): Promise<void>;
-  /** Changes whenever something was submitted. */
-  lastSeq(): Promise<number>;
-  /** What waits or is in hand, by the runs in the subjects. */
-  openByRun(): Promise<readonly { scraper: string; run: string; messages: number }[]>;
-  openOf(run: string): Promise<number>;
-  /** Removes the consumer of a run that needs none any more. */
-  forget(run: string): Promise<void>;
-  /** The runs that have a consumer. */
-  remembered(): Promise<readonly string[]>;
-}
 
 export type ChangeOutcome =
   | { readonly kind: 'stored'; readonly seq: number }
@@ -56,12 +12,18 @@ type Acceptable = Extract<LedgerRecord, { state: 'queued' | 'dead' }>;
 
 export interface Ledger {
   accept(record: Acceptable): Promise<ChangeOutcome>;
-  countDuplicates(count: { run: string; duplicates: number; intake: number }): Promise<ChangeOutcome>;
+  /** Of one intake message in one run, counted once however often it is asked for; false: it was no longer `mayCount`. */
+  countDuplicates(count: {
+    run: string;
+    duplicates: number;
+    intake: number;
+    mayCount: () => boolean;
+  }): Promise<boolean>;
   readMany(
     run: string,
     ids: readonly string[],
   ): Promise<ReadonlyMap<string, { readonly seq: number; readonly record: LedgerRecord }>>;
-  counts(run: string): Promise<CountRecord & { readonly recent: readonly number[] }>;
+  counts(run: string): Promise<CountRecord>;
   /** Changes whenever anything in the ledger did. */
   lastSeq(): Promise<number>;
 }

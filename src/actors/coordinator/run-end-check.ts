@@ -6,8 +6,9 @@
 import { countTasks, describeCounts, type CountRecord } from '../../policy/counters.ts';
 import { decideRun, type RunDecision, type RunEndLimits } from '../../policy/run-end.ts';
 import { changeRun, phaseOf, withPhase } from '../../policy/run-state.ts';
+import type { Intake } from '../../wire/intake.ts';
 import type { RunRecord } from '../../wire/run-record.ts';
-import type { ChangeRun, Intake, Ledger, VersionedRun } from './ports.ts';
+import type { ChangeRun, Ledger, VersionedRun } from './ports.ts';
 
 export interface EndCheckPorts {
   readonly ledger: Pick<Ledger, 'counts' | 'lastSeq'>;

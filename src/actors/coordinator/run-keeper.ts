@@ -8,7 +8,8 @@ import { planPromotions, type PromotionLimits } from '../../policy/promote-runs.
 import type { RunEndLimits } from '../../policy/run-end.ts';
 import { isEnded, changeRun, phaseOf, withPhase } from '../../policy/run-state.ts';
 import type { Log } from '../../telemetry/log.ts';
-import type { ChangeRun, Intake, Ledger, RunNews, VersionedRun } from './ports.ts';
+import type { Intake } from '../../wire/intake.ts';
+import type { ChangeRun, Ledger, RunNews, VersionedRun } from './ports.ts';
 import { createEndCheck } from './run-end-check.ts';
 import type { RunTable } from './run-table.ts';
 

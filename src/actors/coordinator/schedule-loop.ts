@@ -5,14 +5,15 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { asFailure, messageOf } from '../../domain/failure.ts';
 import { dueTimeOf, findMissed } from '../../policy/schedule-due.ts';
-import { parseSchedule } from '../../policy/schedule-spec.ts';
+import { parseSchedule, type ScheduleSpec } from '../../policy/schedule-spec.ts';
+import type { DueMessage } from '../../wire/due.ts';
 import { createFiring, dealtWithUntil, type DueTime } from './schedule-firing.ts';
-import type { DueMessage, ScheduleLoopPorts, StoredSchedule } from './schedule-ports.ts';
+import type { ScheduleLoopPorts, StoredSchedule } from './schedule-ports.ts';
 
 export interface ScheduleLoop {
   /** Takes what is due until the signal aborts; ends when what was in hand is dealt with. */
   run(signal: AbortSignal): Promise<void>;
-  /** For the leader: at once, then about once a minute, until the term is over. */
+  /** For the leader: at once, then every few seconds, until the term is over. */
   leaderDuties(over: AbortSignal): Promise<void>;
   /** Carries out what is noted in the record of a schedule, now. */
   complete(name: string): Promise<void>;
@@ -31,7 +32,7 @@ export interface ScheduleLoopLimits {
 
 export const SCHEDULE_LOOP_LIMITS: ScheduleLoopLimits = {
   retryMs: 2_000,
-  lookEveryMs: 60_000,
+  lookEveryMs: 5_000,
   inHandMax: 16,
 };
 
@@ -41,7 +42,7 @@ export function createScheduleLoop(
 ): ScheduleLoop {
   const { schedules, announce, now, log } = ports;
   const firing = createFiring(ports);
-  /** Broken ones that were told of, by revision: the leader looks every minute, and once is enough. */
+  /** Broken ones that were told of, by revision: the leader looks again and again, and once is enough. */
   const told = new Map<string, number>();
 
   return {
@@ -125,13 +126,28 @@ export function createScheduleLoop(
     Awaited<ReturnType<typeof schedules.planned>> extends ReadonlyMap<string, infer T> ? T : never;
 
   async function lookAfter(stored: StoredSchedule, message: Planned | undefined): Promise<void> {
-    if ((await firing.settle(stored.name, missedTime)) === 'gone' || !stored.ok) return;
-    const { definition, paused } = stored.record;
-    const parsed = parseSchedule(definition, now());
-    if (!parsed.ok) return;
+    const parsed = stored.ok ? parseSchedule(stored.record.definition, now()) : undefined;
+    if (!stored.ok || !parsed?.ok) {
+      await firing.settle(stored.name, missedTime); // tells what is wrong with it
+      return;
+    }
+    const { definition, paused, firing: begun } = stored.record;
+    const missed = missedTime({ ...parsed.spec, paused }, stored.record);
+    if (missed !== undefined || begun) if ((await firing.settle(stored.name, missedTime)) === 'gone') return;
     if (paused && message) await schedules.unplan(stored.name, message.seq);
-    if (!paused && !message?.isOf(definition))
-      await schedules.plan(parsed.spec, definition, message?.seq ?? 0);
+    if (paused || (message?.isOf(definition) && !countsAnew(parsed.spec, { missed, message }))) return;
+    await schedules.plan(parsed.spec, definition, message?.seq ?? 0);
+  }
+
+  /**
+   * A server that was killed counts an interval from its restart, out of step with us: each time would be missed, made
+   * up for late, and what it fires taken for the time before. Planned anew, it counts from now, when it is due.
+   */
+  function countsAnew(
+    { timing }: ScheduleSpec,
+    { missed, message }: { missed: number | undefined; message: Planned },
+  ): boolean {
+    return timing.kind === 'every' && missed !== undefined && message.fired !== true;
   }
 
   function tellOnce({ name, revision }: StoredSchedule, reason: string): void {

@@ -1,7 +1,7 @@
 /** What the coordinator needs from the outside to keep schedules, in its own words. */
-import type { ScheduledTask } from '../../policy/schedule-run.ts';
 import type { ScheduleSpec } from '../../policy/schedule-spec.ts';
 import type { Log } from '../../telemetry/log.ts';
+import type { DueMessage, RunSubmission } from '../../wire/due.ts';
 import type { RunRecord } from '../../wire/run-record.ts';
 import type { ScheduleRecord } from '../../wire/schedule-record.ts';
 
@@ -17,27 +17,20 @@ export interface Schedules {
   /** In place of the revision that was read; CONFLICT when that is no longer there. */
   store(name: string, record: ScheduleRecord, expect: number): Promise<void>;
   /** What makes the server fire, by name. */
-  planned(): Promise<ReadonlyMap<string, { readonly seq: number; isOf(definition: Definition): boolean }>>;
+  planned(): Promise<
+    ReadonlyMap<
+      string,
+      {
+        readonly seq: number;
+        /** It has fired, and nobody has dealt with that yet. */
+        readonly fired?: boolean;
+        isOf(definition: Definition): boolean;
+      }
+    >
+  >;
   /** In place of the message of that sequence, 0 for none. */
   plan(spec: ScheduleSpec, definition: Definition, expect: number): Promise<void>;
   unplan(name: string, seq?: number): Promise<void>;
-}
-
-/** The server fired; in hand until it is acknowledged or given back. */
-export interface DueMessage {
-  readonly name: string;
-  readonly firedAt: number; // epoch ms
-  readonly nextAt: number; // epoch ms; NaN where it was not the server
-  ack(): void;
-  giveBack(delayMs: number): void;
-}
-
-export interface RunSubmission {
-  readonly scraper: string;
-  readonly run: string;
-  readonly tasks: readonly ScheduledTask[];
-  readonly priority: number;
-  readonly notBefore?: number; // epoch ms
 }
 
 export interface ScheduleRuns {

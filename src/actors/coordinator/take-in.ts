@@ -4,42 +4,46 @@
  *   accept in the ledger → count duplicates → put into the queue → acknowledge
  *
  * A message that is delivered again finds its own tasks by the sequence in their records, and queues them once more,
- * which does no harm. Duplicates are counted before anything is queued: until then no task of this message can have
- * changed, so a second delivery tells its own tasks from those of others.
+ * which does no harm; what is not its own is a duplicate, at every delivery the same.
+ *
+ * A coordinator that slept past its lease lets the message lie: a successor has it. Should it fall asleep between the
+ * question and the deed, the ledger refuses what was accepted and counted without it.
  */
 import { isEnded } from '../../policy/run-state.ts';
-import { Failure } from '../../domain/failure.ts';
+import type { Intake, IntakeMessage } from '../../wire/intake.ts';
 import type { RunRecord } from '../../wire/run-record.ts';
 import type { ParsedSubmission } from '../../wire/submission.ts';
 import type { ParsedRequest } from '../../wire/submission-task.ts';
 import { acceptAll, type Accepted } from './accept.ts';
-import type { Intake, IntakeMessage, Ledger, RunDraft, TaskQueue } from './ports.ts';
+import type { Ledger, RunDraft, TaskQueue } from './ports.ts';
 import { graveRecord, homeOf, lateRecord, queuedRecord, type Acceptable } from './task-record.ts';
 
 export interface TakeInPorts {
-  readonly ledger: Pick<Ledger, 'accept' | 'countDuplicates' | 'readMany' | 'counts'>;
+  readonly ledger: Pick<Ledger, 'accept' | 'countDuplicates' | 'readMany'>;
   readonly queue: Pick<TaskQueue, 'enqueue'>;
   readonly intake: Pick<Intake, 'forward'>;
   /** The run, made if nobody knows it. */
   readonly ensureRun: (draft: RunDraft) => Promise<RunRecord>;
 }
 
-/** Throws when the message must come again. */
-export type TakeIn = (message: IntakeMessage, submitted?: ParsedSubmission) => Promise<void>;
+/** `lapsed`: it is no longer ours, and was left as it is. Throws when the message must come again. */
+export type TakeIn = (message: IntakeMessage, submitted?: ParsedSubmission) => Promise<'taken' | 'lapsed'>;
 
 export function createTakeIn({ ledger, queue, intake, ensureRun }: TakeInPorts): TakeIn {
   return async (message, submitted) => {
     const { headerRun, scraper } = message;
+    if (!message.isHeld()) return 'lapsed';
     if (headerRun === undefined) return takeTasks(message, submitted ?? message.parse());
     // Work of a run waits under the run's subject, wherever it was sent to.
     await ensureRun({ id: headerRun, scraper, standing: false });
     await message.forwardWhole(headerRun);
+    return 'taken';
   };
 
   async function takeTasks(
     message: IntakeMessage,
     { requests, problems, duplicates }: ParsedSubmission,
-  ): Promise<void> {
+  ): Promise<'taken' | 'lapsed'> {
     const { seq, at } = message;
     const home = homeOf(message);
     const run = home.id;
@@ -53,9 +57,12 @@ export function createTakeIn({ ledger, queue, intake, ensureRun }: TakeInPorts):
       if (grave !== run) await ensureRun({ id: grave, scraper: home.scraper, standing: false });
       records.push(graveRecord(problem, { run: grave, seq, at }));
     }
+    if (!message.isHeld()) return 'lapsed';
     const accepted = await acceptAll(ledger, records, message);
-    await countDuplicates(message, accepted, { run, duplicates });
+    const counted = await countDuplicates(message, accepted, { run, duplicates });
+    if (!counted || !message.isHeld()) return 'lapsed';
     await queue.enqueue(accepted.ready);
+    return 'taken';
   }
 
   async function forwardOthers(
@@ -69,18 +76,18 @@ export function createTakeIn({ ledger, queue, intake, ensureRun }: TakeInPorts):
   }
 
   async function countDuplicates(
-    { seq, redelivered }: IntakeMessage,
+    message: IntakeMessage,
     accepted: Accepted,
     inMessage: { readonly run: string; readonly duplicates: number },
-  ): Promise<void> {
+  ): Promise<boolean> {
     const byRun = new Map(accepted.known);
     byRun.set(inMessage.run, (byRun.get(inMessage.run) ?? 0) + inMessage.duplicates);
     for (const [run, duplicates] of byRun) {
       if (duplicates === 0) continue;
-      if (redelivered && (await ledger.counts(run)).recent.includes(seq)) continue;
-      const outcome = await ledger.countDuplicates({ run, duplicates, intake: seq });
-      if (outcome.kind === 'failed') throw new Failure('UNAVAILABLE', outcome.reason);
+      const mayCount = (): boolean => message.isHeld();
+      if (!(await ledger.countDuplicates({ run, duplicates, intake: message.seq, mayCount }))) return false;
     }
+    return true;
   }
 }
 

@@ -5,8 +5,9 @@
 import { isEnded } from '../../policy/run-state.ts';
 import { messageOf } from '../../domain/failure.ts';
 import type { Log } from '../../telemetry/log.ts';
+import type { IntakeMessage } from '../../wire/intake.ts';
 import type { RunRecord } from '../../wire/run-record.ts';
-import type { ChangeRun, IntakeMessage } from './ports.ts';
+import type { ChangeRun } from './ports.ts';
 import { homeOf } from './task-record.ts';
 
 export interface Tally {

@@ -27,27 +27,27 @@ export function homeOf({ scraper, run }: { readonly scraper: string; readonly ru
     : { id: defaultRunId(known), scraper: known, standing: true };
 }
 
-export function queuedRecord(task: ParsedRequest, { run, seq, at }: Origin): Queued {
-  return { state: 'queued', spec: specOf(task, { run, at }), at, intake: seq, faults: [] };
+export function queuedRecord(task: ParsedRequest, origin: Origin): Queued {
+  return { state: 'queued', spec: specOf(task, origin), at: origin.at, faults: [] };
 }
 
 /** For a task that came when its run had ended: it is kept, and a person may put it back. */
-export function lateRecord(task: ParsedRequest, { run, at }: Origin): Acceptable {
-  const message = `run ${run} had ended when this was submitted`;
+export function lateRecord(task: ParsedRequest, origin: Origin): Acceptable {
+  const message = `run ${origin.run} had ended when this was submitted`;
   return {
     state: 'dead',
-    spec: specOf(task, { run, at }),
-    at,
+    spec: specOf(task, origin),
+    at: origin.at,
     faults: [],
     error: { code: 'REJECTED', message },
   };
 }
 
-export function graveRecord(problem: ParsedProblem, { run, at }: Origin): Acceptable {
+export function graveRecord(problem: ParsedProblem, { run, seq, at }: Origin): Acceptable {
   const { id, scraper, reason, original } = problem;
   return {
     state: 'dead',
-    spec: { id, run, scraper, priority: 0, createdAt: at },
+    spec: { id, run, scraper, priority: 0, createdAt: at, intake: seq },
     at,
     faults: [],
     error: { code: 'INVALID', message: reason },
@@ -55,6 +55,6 @@ export function graveRecord(problem: ParsedProblem, { run, at }: Origin): Accept
   };
 }
 
-function specOf(task: ParsedRequest, { run, at }: { run: string; at: number }): TaskSpec {
-  return { ...task, run, createdAt: at };
+function specOf(task: ParsedRequest, { run, seq, at }: Origin): TaskSpec {
+  return { ...task, run, createdAt: at, intake: seq };
 }

@@ -6,7 +6,7 @@ import { Failure, isFailureCode, messageOf } from '../../domain/failure.ts';
 import type { AttemptOutcome } from '../../policy/settle.ts';
 import type { Scraper, ScraperContext } from '../../scrapers/scraper.ts';
 import type { Log } from '../../telemetry/log.ts';
-import type { Delivery, WorkerPorts } from './ports.ts';
+import type { AttemptFetch, Delivery, WorkerPorts } from './ports.ts';
 
 export type Ending =
   | { readonly kind: 'timeout' }
@@ -26,6 +26,8 @@ export interface Attempt {
   ending: Ending | undefined;
   ended: boolean;
   controller: AbortController | undefined;
+  /** Made when the handler first fetches. */
+  fetching: AttemptFetch | undefined;
   readonly onEnd: (attempt: Attempt, outcome: AttemptOutcome) => void;
 }
 
@@ -33,7 +35,7 @@ export interface AttemptParts {
   readonly delivery: Delivery;
   readonly scraper: Scraper;
   readonly timeoutMs: number;
-  readonly ports: Pick<WorkerPorts, 'withLock' | 'log'>;
+  readonly ports: Pick<WorkerPorts, 'withLock' | 'openFetch' | 'log'>;
   readonly onEnd: (attempt: Attempt, outcome: AttemptOutcome) => void;
 }
 
@@ -52,12 +54,13 @@ export function startAttempt({ delivery, scraper, timeoutMs, ports, onEnd }: Att
     ending: undefined,
     ended: false,
     controller: undefined,
+    fetching: undefined,
     onEnd,
   };
   const items: unknown[] = [];
   // Also what ends at once ends after its start has been noted.
   runHandler(scraper, createContext(attempt, items, ports)).then(
-    (data) => end(attempt, doneWith(items, data)),
+    (data) => end(attempt, doneWith(attempt, items, data)),
     (error: unknown) => end(attempt, failedBy(error)),
   );
   return attempt;
@@ -89,6 +92,16 @@ function createContext(attempt: Attempt, items: unknown[], ports: AttemptParts['
     url: task.spec.url,
     input: task.spec.input ?? NO_INPUT,
     attempt: task.faults.length + 1,
+    // Async, so that what is wrong with the request is a rejection like everything else.
+    async fetch(url, options) {
+      attempt.livedMs = performance.now();
+      const page = await fetchingOf(attempt, ports).fetch(url, options);
+      attempt.livedMs = performance.now();
+      return page;
+    },
+    get session() {
+      return attempt.fetching?.session();
+    },
     emit(item) {
       if (!attempt.ended) items.push(item);
     },
@@ -104,6 +117,13 @@ function createContext(attempt: Attempt, items: unknown[], ports: AttemptParts['
   };
 }
 
+function fetchingOf(attempt: Attempt, ports: AttemptParts['ports']): AttemptFetch {
+  if (attempt.ended) throw new Failure('CANCELLED', 'the attempt is over');
+  if (!ports.openFetch) throw new Failure('INTERNAL', 'this worker cannot fetch');
+  const { delivery, scraper } = attempt;
+  return (attempt.fetching ??= ports.openFetch({ task: delivery.task, scraper, signal: signalOf(attempt) }));
+}
+
 function signalOf(attempt: Attempt): AbortSignal {
   if (!attempt.controller) {
     attempt.controller = new AbortController();
@@ -115,6 +135,7 @@ function signalOf(attempt: Attempt): AbortSignal {
 function end(attempt: Attempt, outcome: AttemptOutcome): void {
   if (attempt.ended) return;
   attempt.ended = true;
+  attempt.fetching?.close();
   attempt.onEnd(attempt, attempt.ending ? outcomeOf(attempt.ending, attempt) : outcome);
 }
 
@@ -136,9 +157,14 @@ function reasonOf(ending: Ending, { timeoutMs }: Attempt): Failure {
   }
 }
 
-function doneWith(items: readonly unknown[], data: unknown): AttemptOutcome {
-  const result = data === undefined ? { items, pages: 0, bytes: 0 } : { items, pages: 0, bytes: 0, data };
-  return { kind: 'done', result };
+const NOTHING_FETCHED = { pages: 0, bytes: 0 };
+
+function doneWith({ fetching }: Attempt, items: readonly unknown[], data: unknown): AttemptOutcome {
+  const { pages, bytes } = fetching?.counts() ?? NOTHING_FETCHED;
+  return {
+    kind: 'done',
+    result: data === undefined ? { items, pages, bytes } : { items, pages, bytes, data },
+  };
 }
 
 /**

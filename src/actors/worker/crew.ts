@@ -46,7 +46,6 @@ export interface CrewParts {
   onChange(): void;
 }
 
-const PAUSED_DELAY_MS = 30_000;
 /** A task of a scraper that others have goes back to the queue, where one of them may meet it. */
 const ELSEWHERE_DELAY_MS = 500;
 /** The weight of the latest task in the mean. */
@@ -119,7 +118,7 @@ export function createCrew(parts: CrewParts): Crew {
   function start(delivery: Delivery): void {
     const { spec } = delivery.task;
     if (ports.pausedBy(spec) !== undefined) {
-      settle(delivery, settler.postpone(delivery, Date.now() + PAUSED_DELAY_MS));
+      settle(delivery, settler.postpone(delivery, 'parked'));
       return;
     }
     const scraper = ports.findScraper(spec.scraper);

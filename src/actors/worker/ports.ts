@@ -2,6 +2,7 @@
 import type { Outcome, Priority, TaskMessage, TaskSpec } from '../../domain/task.ts';
 import type { PoisonLimits } from '../../policy/poison.ts';
 import type { SettleLimits } from '../../policy/settle.ts';
+import type { Fetch, SessionHandle } from '../../scrapers/page.ts';
 import type { Scraper } from '../../scrapers/scraper.ts';
 import type { Log } from '../../telemetry/log.ts';
 
@@ -59,6 +60,15 @@ export interface Cancelled {
   readonly id?: string | undefined;
 }
 
+/** Pages for one attempt. */
+export interface AttemptFetch {
+  readonly fetch: Fetch;
+  session(): SessionHandle | undefined;
+  counts(): { readonly pages: number; readonly bytes: number };
+  /** Ends what is still under way, and lets go of what only this attempt could use. */
+  close(): void;
+}
+
 export interface WorkerPorts {
   openLanes(listener: LaneListener): Lanes;
   findScraper(name: string): Scraper | undefined;
@@ -66,8 +76,8 @@ export interface WorkerPorts {
   isKnownElsewhere?(scraper: string): boolean;
   /** Stores the one outcome of a task, if it has none yet. Never rejects. */
   storeOutcome(outcome: Outcome, acceptSeq: number): Promise<StoreOutcome>;
-  /** Stores the next attempt: to be delivered at this time, or at once. Never rejects. */
-  storeNext(task: TaskMessage, atMs: number | undefined): Promise<StoreOutcome>;
+  /** Stores the next attempt: to be delivered at this time, at once, or when nothing holds it back. Never rejects. */
+  storeNext(task: TaskMessage, atMs: number | 'parked' | undefined): Promise<StoreOutcome>;
   /** Counts a start alone, durably; tells how many there were before. */
   beginSolo(spec: TaskSpec): Promise<number>;
   /** The worker has survived it. */
@@ -78,6 +88,12 @@ export interface WorkerPorts {
     lock: { readonly key: string; readonly signal: AbortSignal },
     use: (signal: AbortSignal) => Promise<T>,
   ): Promise<T>;
+  /** Absent: the scrapers of this worker cannot fetch. */
+  openFetch?(attempt: {
+    readonly task: TaskMessage;
+    readonly scraper: Scraper;
+    readonly signal: AbortSignal;
+  }): AttemptFetch;
   /** Why this task must wait, if it must. */
   pausedBy(spec: TaskSpec): string | undefined;
   /** Whether this worker may take work at all. */

@@ -13,8 +13,8 @@ export interface Settler {
   /** Dead without an attempt. */
   bury(delivery: Delivery, error: { readonly code: string; readonly message: string }): Promise<void>;
   cancel(delivery: Delivery, why: string): Promise<void>;
-  /** Comes again at this time as if it had not been delivered. */
-  postpone(delivery: Delivery, atMs: number): Promise<void>;
+  /** Comes again at this time, or when nothing holds it back, as if it had not been delivered. */
+  postpone(delivery: Delivery, atMs: number | 'parked'): Promise<void>;
   /** To whoever asks next; not a word if the lease may be somebody else's by now. */
   giveBack(delivery: Delivery, delayMs: number): void;
 }
@@ -90,7 +90,7 @@ export function createSettler(
     return store(delivery, { state: 'cancelled', spec, at: Date.now(), faults, reason });
   }
 
-  function postpone(delivery: Delivery, atMs: number): Promise<void> {
+  function postpone(delivery: Delivery, atMs: number | 'parked'): Promise<void> {
     return again(delivery, carryOf(delivery.task), atMs);
   }
 
@@ -98,7 +98,7 @@ export function createSettler(
     finish(delivery, await ports.storeOutcome(outcome, delivery.task.acceptSeq));
   }
 
-  async function again(delivery: Delivery, carry: Carry, atMs: number | undefined): Promise<void> {
+  async function again(delivery: Delivery, carry: Carry, atMs: number | 'parked' | undefined): Promise<void> {
     const { spec, acceptSeq } = delivery.task;
     finish(delivery, await ports.storeNext({ spec, acceptSeq, ...carry }, atMs));
   }

@@ -1,11 +1,7 @@
 /** `trawl worker`, `trawl coordinator`, …, `trawl all`: run actors in this process until told to stop. */
 import type { Argv } from 'yargs';
-import { startCluster } from '../../cluster/start-cluster.ts';
 import { ROLES, type Role } from '../../domain/role.ts';
-import { announceReady } from '../../local/supervised.ts';
-import { untilAborted } from '../../runtime/actor.ts';
 import type { Command } from '../command.ts';
-import { EXIT } from '../exit.ts';
 
 const MEANING: Readonly<Record<Role | 'all', string>> = {
   coordinator: 'Run a coordinator: follows the cluster, one of several leads',
@@ -37,21 +33,7 @@ export const actorCommands: readonly Command[] = [...ROLES, 'all' as const].map(
     ],
   ],
   sections: ['nats', 'actor', 'worker', 'tasks', 'heartbeat', 'leader', 'http', 'log', 'general'],
-  async run({ config, log, interrupts, argv }) {
-    const interrupted = interrupts();
-    const cluster = await startCluster(config, {
-      role,
-      log,
-      stop: interrupted,
-      untilEmpty: untilEmptyOf(argv),
-      onlyScraper: textOf(argv['scraper']),
-    });
-    announceReady();
-    // Ends by a signal, by its mailbox, or because it cannot go on.
-    await Promise.race([untilAborted(interrupted), cluster.done]);
-    await cluster.stop();
-    return EXIT.ok;
-  },
+  load: async () => ({ run: (await import('../effects/actor.ts')).actOut(role) }),
 }));
 
 function workerOptions(yargs: Argv): Argv {
@@ -59,14 +41,4 @@ function workerOptions(yargs: Argv): Argv {
     .option('scraper', { type: 'string', describe: 'Work for this scraper alone' })
     .option('until-empty', { type: 'boolean', default: false, describe: 'End when nothing is left to do' })
     .option('run-id', { type: 'string', describe: 'End when nothing is left to do of this run' });
-}
-
-function untilEmptyOf(argv: Readonly<Record<string, unknown>>): { run?: string } | undefined {
-  const run = textOf(argv['run-id']);
-  if (run !== undefined) return { run };
-  return argv['until-empty'] === true ? {} : undefined;
-}
-
-function textOf(value: unknown): string | undefined {
-  return typeof value === 'string' ? value : undefined;
 }

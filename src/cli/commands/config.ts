@@ -1,8 +1,5 @@
 /** `trawl config`: every setting, its value, and where that came from. */
-import { describeConfig } from '../../config/load.ts';
 import type { Command } from '../command.ts';
-import { EXIT } from '../exit.ts';
-import { renderTable } from '../table.ts';
 
 export const configCommand: Command = {
   usage: 'config',
@@ -12,15 +9,5 @@ export const configCommand: Command = {
     ['$0 config --json', 'The same for a script'],
   ],
   sections: [],
-  async run({ loaded, output }) {
-    const rows = describeConfig(loaded);
-    output.result(
-      rows,
-      renderTable(
-        ['SETTING', 'VALUE', 'FROM'],
-        rows.map((row) => [row.path, row.value, row.source.where]),
-      ),
-    );
-    return EXIT.ok;
-  },
+  load: () => import('../effects/config.ts'),
 };

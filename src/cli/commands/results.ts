@@ -1,10 +1,5 @@
 /** `trawl results`: what the tasks of a run brought, as a stream. */
-import { once } from 'node:events';
-import { readText, requireText } from '../arguments.ts';
 import type { Command } from '../command.ts';
-import { EXIT } from '../exit.ts';
-import { createRowWriter, isWanted, type ResultFormat, type ResultState } from '../result-rows.ts';
-import { withClient } from '../with-connection.ts';
 
 export const resultsCommand: Command = {
   usage: 'results <run>',
@@ -22,22 +17,5 @@ export const resultsCommand: Command = {
       .option('format', { choices: ['ndjson', 'csv'] as const, default: 'ndjson' })
       .option('state', { choices: ['done', 'dead', 'all'] as const, default: 'done' })
       .option('follow', { type: 'boolean', default: false, describe: 'Go on until the run has ended' }),
-  async run(context) {
-    const { argv, output } = context;
-    const run = requireText(argv, 'run', 'trawl results RUN');
-    const state = readText(argv, 'state') as ResultState;
-    const rows = createRowWriter(readText(argv, 'format') as ResultFormat, state);
-    await withClient(context, 'results', async ({ client }) => {
-      for await (const outcome of client.results(run, { settledOnly: argv['follow'] !== true })) {
-        const text = isWanted(outcome, state) ? rows.write(outcome) : '';
-        if (text !== '' && !process.stdout.write(text)) await once(process.stdout, 'drain');
-      }
-    });
-    const remark = rows.remark();
-    if (remark !== undefined) {
-      output.progress(remark);
-      if (!process.stderr.isTTY) process.stderr.write(`${remark}\n`);
-    }
-    return EXIT.ok;
-  },
+  load: () => import('../effects/results.ts'),
 };

@@ -1,11 +1,5 @@
 /** `trawl stats`: how many tasks are where, of one run or of all. */
-import { answers, type Stats } from '../../client/answers.ts';
-import { given, readText } from '../arguments.ts';
 import type { Command } from '../command.ts';
-import { EXIT } from '../exit.ts';
-import { renderCount } from '../progress-bar.ts';
-import { renderTable } from '../table.ts';
-import { askCoordinator } from '../with-connection.ts';
 
 export const statsCommand: Command = {
   usage: 'stats [run]',
@@ -16,20 +10,5 @@ export const statsCommand: Command = {
   ],
   sections: ['nats', 'general'],
   options: (yargs) => yargs.positional('run', { type: 'string' }),
-  async run(context) {
-    const body = given({ run: readText(context.argv, 'run') });
-    const stats = await askCoordinator(context, { verb: 'stats', schema: answers.stats, body });
-    context.output.result(stats, describe(stats));
-    return EXIT.ok;
-  },
+  load: () => import('../effects/stats.ts'),
 };
-
-function describe(stats: Stats): string {
-  const { total, queued, running, deferred, done, dead, cancelled, duplicates, workers } = stats;
-  const rows = Object.entries({ total, queued, running, deferred, done, dead, cancelled, duplicates });
-  const table = renderTable(
-    ['TASKS', 'COUNT'],
-    rows.map(([name, count]) => [name, renderCount(count)]),
-  );
-  return `${table}\n\n${workers.active} of ${workers.total} workers are at work.`;
-}

@@ -1,40 +1,10 @@
 /** `trawl supervise`: the background process of a local cluster. `trawl up` starts it; people have no use for it. */
-import { planCluster } from '../../cluster/topology.ts';
-import { Secret } from '../../domain/secret.ts';
-import { runSupervisor } from '../../local/supervise.ts';
-import type { LocalAccess } from '../../local/access.ts';
-import { applyTopology } from '../../nats/apply-topology.ts';
-import { connectNats } from '../../nats/connect.ts';
-import { readFileSync } from 'node:fs';
-import type { Command, CommandContext } from '../command.ts';
-import { EXIT } from '../exit.ts';
-import { forgetForeignConnection } from '../local-cluster.ts';
+import type { Command } from '../command.ts';
 
 export const superviseCommand: Command = {
   usage: 'supervise',
   describe: false,
   examples: [],
   sections: [],
-  async run(context) {
-    forgetForeignConnection(process.env);
-    const code = await runSupervisor({ log: context.log, prepare: (access) => prepare(context, access) });
-    return code === 0 ? EXIT.ok : EXIT.failure;
-  },
+  load: () => import('../effects/supervise.ts'),
 };
-
-async function prepare({ config, log }: CommandContext, access: LocalAccess): Promise<void> {
-  const { url, user, passwordFile } = access;
-  const password = new Secret(readFileSync(passwordFile, 'utf8').trim());
-  const connection = await connectNats({
-    access: { url, user, password },
-    name: 'trawl up',
-    log,
-    whenUnreachable: 'fail',
-  });
-  try {
-    const topology = planCluster({ ...config, nats: { ...config.nats, replicas: url.length } });
-    await applyTopology(connection, topology, { onDrift: 'update' });
-  } finally {
-    await connection.close();
-  }
-}

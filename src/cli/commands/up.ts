@@ -1,9 +1,5 @@
 /** `trawl up`: start the local cluster, say what runs where and what to type next. */
-import { resolve } from 'node:path';
-import { bringUp, type UpResult } from '../../local/up.ts';
 import type { Command } from '../command.ts';
-import { EXIT } from '../exit.ts';
-import { describeLocalCluster } from '../local-cluster.ts';
 
 export const upCommand: Command = {
   usage: 'up',
@@ -14,52 +10,5 @@ export const upCommand: Command = {
     ['$0 up --home .trawl-b --port-base 5222', 'A second cluster beside the first'],
   ],
   sections: ['local', 'general', 'http'],
-  async run({ config, output, argv }) {
-    const result = await bringUp(describeLocalCluster(config, argv), ({ text }) =>
-      output.progress(`… ${text}`),
-    );
-    output.result({ ...result, cluster: publicFacts(result) }, describe(result));
-    return EXIT.ok;
-  },
+  load: () => import('../effects/up.ts'),
 };
-
-function publicFacts({ cluster }: UpResult): object {
-  const { home, cluster: name, phase, startedAt, nodes, ports, urls, contexts, children } = cluster;
-  return { name, home, phase, startedAt, nodes, ports, urls, contexts, children };
-}
-
-/** The home that every command takes by itself when it is run in this folder. */
-function isUsualHome(home: string): boolean {
-  return home === resolve('.trawl');
-}
-
-function describe(result: UpResult): string {
-  const { cluster } = result;
-  const byRole = (role: string): string =>
-    cluster.children
-      .filter((child) => child.role === role)
-      .map(({ name }) => name)
-      .join(', ');
-  const home = cluster.home;
-  const lines = [
-    result.outcome === 'already-up' ? `${cluster.cluster} is already up.` : `${cluster.cluster} is up.`,
-    '',
-    `  nats       ${cluster.urls.join(', ')}  (monitoring http://127.0.0.1:${cluster.ports.monitor[0] ?? 0})`,
-    `  actors     ${[byRole('coordinator'), byRole('proxy-manager'), byRole('autoscaler')].join(', ')}`,
-    `  workers    ${byRole('worker') || 'none'}`,
-    `  metrics    http://127.0.0.1:${cluster.ports.http}/metrics`,
-    `  data, logs ${home}`,
-    '',
-    'Next:',
-    `  npx trawl status${isUsualHome(home) ? '' : ` --home ${home}`}`,
-    ...(cluster.contexts ? [`  nats --context ${cluster.contexts.app} micro ls`] : []),
-    isUsualHome(home) ? '  make cluster-down' : `  make cluster-down TRAWL_HOME=${home}`,
-  ];
-  if (result.outcome === 'already-up' && result.differences.length > 0) {
-    const asked = result.differences.map(
-      ({ name, running, requested }) => `${name} ${running ?? 'unset'} (asked for ${requested ?? 'unset'})`,
-    );
-    lines.push('', `It runs with ${asked.join(', ')}: stop it first to change that.`);
-  }
-  return lines.join('\n');
-}

@@ -1,9 +1,5 @@
 /** `trawl watch`: follows a run until it has ended. */
-import { requireText } from '../arguments.ts';
 import type { Command } from '../command.ts';
-import { followRun } from '../follow-run.ts';
-import { withClient } from '../with-connection.ts';
-import { describeEnd, exitOf } from './run.ts';
 
 export const watchCommand: Command = {
   usage: 'watch <run>',
@@ -14,12 +10,5 @@ export const watchCommand: Command = {
   ],
   sections: ['nats', 'general'],
   options: (yargs) => yargs.positional('run', { type: 'string', demandOption: true }),
-  run: (context) =>
-    withClient(context, 'watch', async ({ ask }) => {
-      const { argv, output } = context;
-      const ended = await followRun({ ask, run: requireText(argv, 'run', 'trawl watch RUN'), output });
-      // In JSON the last line of the following has said it already.
-      if (!output.json) output.result(ended, describeEnd(ended));
-      return exitOf(ended);
-    }),
+  load: () => import('../effects/watch.ts'),
 };

@@ -1,10 +1,5 @@
 /** `trawl why`: where one task is and how it got there, on one screen. */
-import { answers } from '../../client/answers.ts';
-import { given, readText, requireText } from '../arguments.ts';
 import type { Command } from '../command.ts';
-import { EXIT } from '../exit.ts';
-import { renderTask } from '../task-view.ts';
-import { askCoordinator } from '../with-connection.ts';
 
 export const whyCommand: Command = {
   usage: 'why <task>',
@@ -18,12 +13,5 @@ export const whyCommand: Command = {
     yargs
       .positional('task', { type: 'string', demandOption: true })
       .option('run', { type: 'string', describe: 'The run it belongs to' }),
-  async run(context) {
-    const { argv, output } = context;
-    const id = requireText(argv, 'task', 'trawl why TASK');
-    const body = given({ id, run: readText(argv, 'run') });
-    const answer = await askCoordinator(context, { verb: 'why', schema: answers.why, body });
-    output.result(answer, renderTask(answer));
-    return answer.where === 'unknown' ? EXIT.failure : EXIT.ok;
-  },
+  load: () => import('../effects/why.ts'),
 };

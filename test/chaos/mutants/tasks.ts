@@ -1,9 +1,10 @@
 /**
- * A test of the chaos test: workers with a bug in them must be found out, and the same workers without it must not.
+ * A test of the chaos test: workers and coordinators with a bug in them must be found out, and the same ones without it
+ * must not.
  * `SEED=n` repeats the plan of a run.
  */
 import t from 'tap';
-import { runChaos, type ChaosReport } from '../../kit/chaos/run-chaos.ts';
+import { runChaos, type ChaosOptions, type ChaosReport } from '../../kit/chaos/run-chaos.ts';
 import type { Rule } from '../../kit/chaos/check.ts';
 import type { Bug } from '../../kit/chaos/processes.ts';
 import { chooseSeed } from '../../kit/random.ts';
@@ -11,11 +12,33 @@ import type { Teardown } from '../../kit/nats-server.ts';
 
 const seed = chooseSeed();
 
-/** What each bug must be found out by, at least. */
-const MUTANTS: readonly { readonly bug: Bug; readonly rule: Rule; readonly means: string }[] = [
+interface Mutant {
+  readonly bug: Bug;
+  /** What it must be found out by, at least. */
+  readonly rule: Rule;
+  readonly means: string;
+  readonly storm?: Partial<ChaosOptions>;
+}
+
+const COORDINATORS: Partial<ChaosOptions> = { faults: ['killCoordinator', 'pauseCoordinator'] };
+
+const MUTANTS: readonly Mutant[] = [
   { bug: 'ack-first', rule: 'I1', means: 'tasks are lost when a worker dies' },
   { bug: 'no-fence', rule: 'I2', means: 'a worker that slept stores a second outcome' },
   { bug: 'drop-failed', rule: 'I1', means: 'tasks whose attempt failed are lost' },
+  {
+    bug: 'ack-early',
+    rule: 'I1',
+    means: 'submissions are lost when a coordinator dies',
+    storm: COORDINATORS,
+  },
+  {
+    bug: 'count-blind',
+    rule: 'I9',
+    means: 'duplicates are counted again when a coordinator dies',
+    // Of every task it must be known how often it was submitted, and all must be taken in.
+    storm: { ...COORDINATORS, requests: false, drainMaxMs: 40_000 },
+  },
 ];
 
 t.comment(`seed ${seed}`);
@@ -27,9 +50,9 @@ t.test('without a bug', { timeout: 90_000 }, async (t) => {
   if (report.broken.length === 0) report.forget();
 });
 
-for (const { bug, rule, means } of MUTANTS) {
-  t.test(`${bug}: ${means}`, { timeout: 60_000 }, async (t) => {
-    const report = await storm(t, { bug, drainMaxMs: 12_000 });
+for (const { bug, rule, means, storm: special } of MUTANTS) {
+  t.test(`${bug}: ${means}`, { timeout: 90_000 }, async (t) => {
+    const report = await storm(t, { bug, drainMaxMs: 20_000, ...special });
     const found = report.broken.filter((broken) => broken.rule === rule);
     t.comment(`${found.length} × ${rule}: ${found[0]?.what ?? 'nothing'} ${JSON.stringify(report.numbers)}`);
     t.ok(found.length > 0, `found out by ${rule} (seed ${seed}; ${report.folder})`);
@@ -37,7 +60,7 @@ for (const { bug, rule, means } of MUTANTS) {
   });
 }
 
-function storm(t: Teardown, options: { bug: Bug; drainMaxMs: number }): Promise<ChaosReport> {
+function storm(t: Teardown, options: Partial<ChaosOptions> & { drainMaxMs: number }): Promise<ChaosReport> {
   return runChaos(t, {
     seed,
     seconds: 6,

@@ -3,6 +3,8 @@ import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { closeSync, openSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
+import type { Connection } from '../../../src/nats/connect.ts';
+import type { Names } from '../../../src/wire/names.ts';
 import { guard, type Teardown } from '../nats-server.ts';
 import type { History } from './history.ts';
 
@@ -29,6 +31,8 @@ export interface Fleet {
 }
 
 const RESTART_MS = 150;
+const LOOK_MS = 50;
+const READY_MAX_MS = 30_000;
 
 export function startFleet(t: Teardown, specs: readonly ProcessSpec[], history: History): Fleet {
   const stopping = new AbortController();
@@ -71,5 +75,25 @@ export function startFleet(t: Teardown, specs: readonly ProcessSpec[], history: 
         return child?.kill(signal) === true ? child.pid : undefined;
       },
     };
+  }
+}
+
+/** Whoever asks the server for work is ready for it. Before that a fault would hit nothing. */
+export async function untilReady(
+  { jsm }: Connection,
+  names: Names,
+  members: readonly Member[],
+): Promise<void> {
+  const sources = [
+    { role: 'worker', stream: names.stream('TASKS'), consumer: 'p0' },
+    { role: 'coordinator', stream: names.stream('INTAKE'), consumer: 'coordinator' },
+  ];
+  const enough = AbortSignal.timeout(READY_MAX_MS);
+  for (const { role, stream, consumer } of sources) {
+    const wanted = members.filter((member) => member.role === role).length;
+    while ((await jsm.consumers.info(stream, consumer)).num_waiting < wanted) {
+      enough.throwIfAborted();
+      await delay(LOOK_MS);
+    }
   }
 }

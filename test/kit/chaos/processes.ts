@@ -6,7 +6,13 @@ import { projectRoot } from '../../../src/project-root.ts';
 import type { ProcessSpec } from './fleet.ts';
 import type { ChaosScraperOptions } from './scraper.ts';
 
-export type Bug = 'none' | 'ack-first' | 'no-fence' | 'drop-failed';
+/** Of workers, and of coordinators. */
+const BUGS = {
+  worker: ['ack-first', 'no-fence', 'drop-failed'],
+  coordinator: ['ack-early', 'count-blind'],
+} as const;
+
+export type Bug = 'none' | (typeof BUGS)['worker' | 'coordinator'][number];
 
 const WORKERS = 3;
 const COORDINATORS = 2;
@@ -27,13 +33,19 @@ export function listProcesses({
     const name = `${role}-${number}`;
     return { role, name, args, env, logFile: join(folder, `${name}.log`) };
   };
-  const workerArgs = bug === undefined ? [MAIN, 'worker'] : [here('worker-process.js'), bug];
   return [
-    ...Array.from({ length: COORDINATORS }, (_, i) =>
-      specOf('coordinator', i, [here('coordinator-process.js')]),
-    ),
-    ...Array.from({ length: WORKERS }, (_, i) => specOf('worker', i, workerArgs)),
+    ...Array.from({ length: COORDINATORS }, (_, i) => specOf('coordinator', i, argsOf('coordinator', bug))),
+    ...Array.from({ length: WORKERS }, (_, i) => specOf('worker', i, argsOf('worker', bug))),
   ];
+}
+
+/**
+ * The program as users start it. In the place of whoever is to have a bug, and of all where none is asked for by name,
+ * processes of the test's own making.
+ */
+function argsOf(role: ProcessSpec['role'], bug: Bug | undefined): readonly string[] {
+  const own = bug === 'none' || BUGS[role].some((name) => name === bug);
+  return own ? [here(`${role}-process.js`), bug ?? 'none'] : [MAIN, role];
 }
 
 /** Everything that usually takes minutes takes moments here. */

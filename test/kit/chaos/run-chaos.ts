@@ -2,17 +2,15 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { planCluster } from '../../../src/cluster/topology.ts';
-import { applyTopology } from '../../../src/nats/apply-topology.ts';
 import { openBucket } from '../../../src/nats/bucket.ts';
-import type { Connection } from '../../../src/nats/connect.ts';
 import { POISON_DEFAULTS } from '../../../src/policy/poison.ts';
 import { createNames } from '../../../src/wire/names.ts';
 import { startNatsServer, type Teardown } from '../nats-server.ts';
 import { createRandom } from '../random.ts';
+import { makeStreams } from '../short-leases.ts';
 import { findBroken, type Broken } from './check.ts';
 import { listRuns, sealRun, untilDrained } from './drain.ts';
-import { startFleet } from './fleet.ts';
+import { startFleet, untilReady } from './fleet.ts';
 import { openHistory, readHistory, type FaultKind } from './history.ts';
 import { dumpLedger, keepAllVersions, listMessages } from './ledger-dump.ts';
 import { describePlan, doFaults, planFaults } from './nemesis.ts';
@@ -29,7 +27,9 @@ export interface ChaosOptions {
   readonly kinds: KindRates;
   readonly faults: readonly FaultKind[];
   readonly drainMaxMs: number;
-  /** Workers of the test's own making, with this bug; absent: the program's. */
+  /** Without them, and with a server that lives, it is known of every submission whether it was stored. */
+  readonly requests?: boolean;
+  /** Processes of the test's own making, some with this bug; absent: the program's. */
   readonly bug?: Bug;
 }
 
@@ -46,7 +46,6 @@ export interface ChaosReport {
 export const LEASE_MS = 2_000;
 const RETRIES = 3;
 const RUN = 'storm';
-const NS_PER_MS = 1_000_000;
 const names = createNames('trawl');
 
 export async function runChaos(t: Teardown, options: ChaosOptions): Promise<ChaosReport> {
@@ -67,13 +66,15 @@ async function storm(t: Teardown, options: ChaosOptions, folder: string): Promis
   t.teardown(() => history.close());
   const server = await startNatsServer(t, { sync: 'always' });
   const connection = await server.connect('chaos');
-  await prepare(connection);
+  await makeStreams(connection, { leaseMs: LEASE_MS });
+  await keepAllVersions(connection, names);
   const target = await startTarget(t, seed);
   writeScraper(folder, { history: historyFile, leaseMs: LEASE_MS, retries: RETRIES });
 
   const plan = planFaults(createRandom(seed), { seconds, leaseMs: LEASE_MS, kinds: options.faults });
   writeFileSync(join(folder, 'plan.txt'), `seed ${seed}\n${describePlan(plan)}\n`);
   const fleet = startFleet(t, listProcesses({ folder, url: server.url, bug: options.bug }), history);
+  await untilReady(connection, names, fleet.members);
   const submitter = createSubmitter({
     connection,
     names,
@@ -82,6 +83,7 @@ async function storm(t: Teardown, options: ChaosOptions, folder: string): Promis
     history,
     random: createRandom(seed + 1),
     kinds: options.kinds,
+    requests: options.requests ?? true,
   });
   await Promise.all([
     submitter.run({ tasks: options.tasks, seconds }),
@@ -118,18 +120,6 @@ async function storm(t: Teardown, options: ChaosOptions, folder: string): Promis
     folder,
     forget: () => rmSync(folder, { recursive: true, force: true }),
   };
-}
-
-/** Streams with short leases, and a ledger that forgets nothing. */
-async function prepare(connection: Connection): Promise<void> {
-  const nats = { replicas: 1 } as Parameters<typeof planCluster>[0]['nats'];
-  const topology = planCluster({ namespace: names.namespace, nats });
-  const consumers = topology.consumers.map((consumer) => ({
-    ...consumer,
-    settings: { ...consumer.settings, ack_wait: LEASE_MS * NS_PER_MS },
-  }));
-  await applyTopology(connection, { ...topology, consumers }, { onDrift: 'keep' });
-  await keepAllVersions(connection, names);
 }
 
 function measure({ events, ledger, tasks, drainedMs }: ChaosStory): Record<string, number> {

@@ -28,6 +28,8 @@ export interface SubmitterParts {
   readonly history: History;
   readonly random: Random;
   readonly kinds: KindRates;
+  /** Whether some are submitted as requests, of which nobody knows what became when their coordinator dies. */
+  readonly requests: boolean;
 }
 
 /** One task in so many is of that kind. */
@@ -74,7 +76,7 @@ export function createSubmitter(parts: SubmitterParts): Submitter {
     const some = Array.from({ length: Math.min(most, random.int(range.from, range.to)) }, () =>
       next(standing),
     );
-    const send = way < 0.75 && way >= 0.5 ? request : publish;
+    const send = parts.requests && way < 0.75 && way >= 0.5 ? request : publish;
     for (let tries = 0; tries < TRIES_MAX; tries += 1) {
       const at = Date.now();
       const stored = await send(some);

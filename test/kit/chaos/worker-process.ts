@@ -15,6 +15,7 @@ import {
   type Lanes,
   type WorkerPorts,
 } from '../../../src/actors/worker/ports.ts';
+import { createBlobStore } from '../../../src/nats/blobs.ts';
 import { createLedgerReader } from '../../../src/nats/ledger-reader.ts';
 import { createLedgerWriter } from '../../../src/nats/ledger-writer.ts';
 import { createStoreNext } from '../../../src/nats/next-attempt.ts';
@@ -46,7 +47,12 @@ const solo = createSoloStarts(bucket);
 const inHand = new Map<string, Delivery>();
 let lanes: Lanes | undefined;
 
-const storeOutcome = createStoreOutcome(writer, () => connection.nc.info?.max_payload ?? Infinity);
+const storeOutcome = createStoreOutcome({
+  writer,
+  blobs: createBlobStore(connection, names),
+  maxPayload: () => connection.nc.info?.max_payload ?? Infinity,
+  log,
+});
 const ports: WorkerPorts = {
   openLanes: (listener) =>
     (lanes = openTaskLanes(connection, {

@@ -1,0 +1,45 @@
+/** Everything a worker fetches with, made when its first task asks for a page: a worker that fetches nothing pays nothing. */
+import type { CompiledRule } from '../policy/block-rules.ts';
+import { compileRules } from '../policy/block-rules.ts';
+import type { Scraper } from '../scrapers/scraper.ts';
+import { createAttemptFetch, type AttemptFetch, type AttemptFetchFacts } from './attempt-fetch.ts';
+import type { FetchParts } from './fetch-parts.ts';
+
+export interface Fetcher {
+  open(attempt: Omit<AttemptFetchFacts, 'rules'>): AttemptFetch;
+  stats(): FetcherStats;
+  /** Gives every lease back and closes every socket. */
+  close(): Promise<void>;
+}
+
+export interface FetcherStats {
+  readonly waiting: number;
+  readonly leases: number;
+  readonly sockets: number;
+}
+
+const IDLE: FetcherStats = { waiting: 0, leases: 0, sockets: 0 };
+
+export function createFetcher(assemble: () => FetchParts): Fetcher {
+  const rules = new WeakMap<Scraper, readonly CompiledRule[]>();
+  let made: FetchParts | undefined;
+  return {
+    open(attempt) {
+      made ??= assemble();
+      return createAttemptFetch({ ...attempt, rules: rulesOf(attempt.scraper) }, made);
+    },
+    stats: () => (made ? { ...made.pool.stats(), sockets: made.engine.stats().sockets } : IDLE),
+    async close() {
+      if (!made) return;
+      // First the sockets: what is still under way ends, and is told about with the last report.
+      await made.engine.close();
+      await made.pool.close();
+    },
+  };
+
+  function rulesOf(scraper: Scraper): readonly CompiledRule[] {
+    let compiled = rules.get(scraper);
+    if (!compiled) rules.set(scraper, (compiled = compileRules(scraper.blocks ?? [])));
+    return compiled;
+  }
+}

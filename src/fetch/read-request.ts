@@ -1,0 +1,66 @@
+/** What a handler asked for, checked and filled in. */
+import { Failure } from '../domain/failure.ts';
+import type { FetchOptions } from '../scrapers/page.ts';
+import type { FetchSettings } from './fetch-parts.ts';
+import type { HeaderList } from './profiles.ts';
+import type { HopRequest } from './send-hop.ts';
+
+export interface PageRequest extends HopRequest {
+  readonly maxRedirects: number;
+  readonly accept: FetchOptions['accept'];
+  readonly robots: boolean;
+  readonly cache: boolean;
+}
+
+const METHOD = /^[A-Z]{1,20}$/;
+
+export function readRequest(
+  given: string | URL,
+  options: FetchOptions,
+  settings: FetchSettings & { readonly scraperRobots: boolean | undefined },
+): PageRequest {
+  const url = readUrl(given);
+  const method = (options.method ?? 'GET').toUpperCase();
+  if (!METHOD.test(method)) throw new Failure('INVALID', 'that is not a method of HTTP');
+  if (options.body !== undefined && options.json !== undefined)
+    throw new Failure('INVALID', 'a request has one body: either `body` or `json`');
+  const body = options.json === undefined ? options.body : JSON.stringify(options.json);
+  if (body !== undefined && (method === 'GET' || method === 'HEAD'))
+    throw new Failure('INVALID', `${method} takes no body`, { hint: "Set `method: 'POST'`." });
+  const conditions: HeaderList = [
+    ...(options.etag === undefined ? [] : [['if-none-match', options.etag] as const]),
+    ...(options.lastModified === undefined ? [] : [['if-modified-since', options.lastModified] as const]),
+    ...(options.json === undefined ? [] : [['content-type', 'application/json'] as const]),
+  ];
+  return {
+    url,
+    method,
+    headers: [...conditions, ...Object.entries(options.headers ?? {})],
+    body,
+    profile: options.profile ?? settings.profile,
+    timeoutMs: options.timeoutMs ?? settings.timeouts.totalMs,
+    maxBytes: options.maxBytes ?? settings.maxBytes,
+    http2: options.http2 ?? settings.http2,
+    maxRedirects: options.maxRedirects ?? settings.maxRedirects,
+    accept: options.accept,
+    robots: options.robots ?? settings.scraperRobots ?? settings.robots,
+    cache: options.cache === true && method === 'GET' && conditions.length === 0,
+  };
+}
+
+/** Not with the text itself: it may hold a password. */
+function readUrl(given: string | URL): URL {
+  let url: URL;
+  try {
+    url = new URL(given);
+  } catch {
+    throw new Failure('INVALID', 'not a URL', { hint: 'Give the whole address: new URL(link, page.url).' });
+  }
+  if (url.protocol !== 'http:' && url.protocol !== 'https:')
+    throw new Failure('INVALID', `only http and https can be fetched, not ${url.protocol.slice(0, 20)}`);
+  if (url.username !== '' || url.password !== '')
+    throw new Failure('INVALID', 'the URL has a user and password in it', {
+      hint: 'Send them as a header: headers: { authorization: … }.',
+    });
+  return url;
+}

@@ -1,0 +1,110 @@
+/** One request on its way: permit, headers and cookies, the answer, and what the egress is told about it. */
+import { DIRECT, type UseOutcome } from '../domain/egress.ts';
+import { asFailure, Failure } from '../domain/failure.ts';
+import type { HttpAnswer } from '../http/engine.ts';
+import { outcomeOfFailure } from '../policy/classify-answer.ts';
+import type { FetchOutcome, FetchParts } from './fetch-parts.ts';
+import type { CookieStore } from './cookie-store.ts';
+import type { LiveSession } from './live-session.ts';
+import type { Permit } from './permit.ts';
+import type { HeaderList } from './profiles.ts';
+
+export interface HopRequest {
+  readonly url: URL;
+  readonly method: string;
+  /** What the handler wants sent. */
+  readonly headers: HeaderList;
+  readonly body: string | Uint8Array | undefined;
+  readonly profile: string;
+  readonly timeoutMs: number;
+  readonly maxBytes: number;
+  readonly http2: boolean;
+}
+
+export interface HopAnswer {
+  readonly answer: HttpAnswer;
+  readonly egress: string;
+  /** The egress hears how it went; once. */
+  conclude(
+    outcome: UseOutcome,
+    facts?: { readonly retryAfterMs?: number | undefined; readonly counted?: FetchOutcome },
+  ): void;
+}
+
+export async function sendHop(
+  hop: HopRequest,
+  permit: Permit,
+  context: {
+    readonly parts: Pick<FetchParts, 'engine' | 'settings' | 'profiles' | 'clock' | 'meter' | 'pool'>;
+    readonly cookies: CookieStore;
+    readonly signal: AbortSignal;
+  },
+): Promise<HopAnswer> {
+  const { parts, cookies, signal } = context;
+  const startedAt = parts.clock.now();
+  const { session } = permit;
+  const jar = cookies.of(session);
+  try {
+    session?.adopt(parts.profiles.userAgentOf(hop.profile));
+    const answer = await parts.engine.send(
+      {
+        url: hop.url,
+        method: hop.method,
+        headers: parts.profiles.headers(hop.profile, hop.url, ownHeaders(hop, session, jar.header(hop.url))),
+        body: hop.body,
+        egress: { id: permit.egress, address: permit.address },
+        timeouts: { ...parts.settings.timeouts, totalMs: hop.timeoutMs },
+        maxBytes: hop.maxBytes,
+        http2: hop.http2,
+        onSent: permit.sent,
+      },
+      signal,
+    );
+    if (answer.setCookie.length > 0) jar.store(answer.setCookie, hop.url);
+    return { answer, egress: permit.egress, conclude: (outcome, facts) => release(answer, outcome, facts) };
+  } catch (error) {
+    const failure = asFailure(error);
+    const sent = 'sent' in failure && failure.sent === true;
+    const outcome = outcomeOfFailure({ code: failure.code, sent });
+    const ms = parts.clock.now() - startedAt;
+    const status = 'status' in failure && typeof failure.status === 'number' ? failure.status : undefined;
+    permit.release({ outcome, ms, status });
+    if (session && outcome !== 'unsent') parts.pool.tellSession(session.news('error'));
+    if (outcome !== 'unsent') parts.meter.fetched(outcome, { ms, bytes: 0 });
+    throw withProxy(failure, permit.egress);
+  }
+
+  function release(
+    answer: HttpAnswer,
+    outcome: UseOutcome,
+    facts: Parameters<HopAnswer['conclude']>[1] = {},
+  ): void {
+    const { status, timing, bytesReceived } = answer;
+    const { retryAfterMs, counted = outcome } = facts;
+    const { totalMs: ms, connectMs, firstByteMs } = timing;
+    permit.release({ outcome, ms, connectMs, firstByteMs, status, retryAfterMs });
+    if (session) parts.pool.tellSession(session.news(outcome === 'blocked' ? 'error' : 'ok'));
+    parts.meter.fetched(counted, { ms: timing.totalMs, bytes: bytesReceived });
+  }
+}
+
+function ownHeaders(hop: HopRequest, session: LiveSession | undefined, cookie: string): HeaderList {
+  const given = hop.headers.find(([name]) => name.toLowerCase() === 'cookie')?.[1];
+  const cookies = [cookie, given ?? ''].filter((each) => each !== '').join('; ');
+  return [
+    ...(session ? [['user-agent', session.userAgent] as const] : []),
+    ...Object.entries(session?.headers ?? {}),
+    ...hop.headers,
+    ...(cookies === '' ? [] : [['Cookie', cookies] as const]),
+  ];
+}
+
+/** The direct egress is no proxy that another one could stand in for. */
+export function withProxy(failure: Failure, egress: string, retryAtMs?: number): Failure {
+  return new Failure(failure.code, failure.message, {
+    cause: failure,
+    hint: failure.hint,
+    retryAtMs: retryAtMs ?? failure.retryAtMs,
+    ...(egress !== DIRECT && { proxy: egress }),
+  });
+}

@@ -1,0 +1,77 @@
+/** The command that prints results, as a child process, on a real server, with a coordinator that answers as agreed. */
+import t from 'tap';
+import { once } from 'node:events';
+import { startNatsServer } from '../kit/nats-server.ts';
+import { recordOf, startStubCoordinator } from '../kit/stub-coordinator.ts';
+import { installTrawl } from '../kit/trawl.ts';
+
+const server = await startNatsServer(t);
+const stub = await startStubCoordinator(t, server);
+const trawl = await installTrawl(t, { NATS_URL: server.url });
+
+t.test('results as NDJSON and CSV', async (t) => {
+  await stub.putRun({ id: 'res' });
+  await stub.write('res', [
+    recordOf('a', 'res', {
+      items: [
+        { name: 'say "hi"', price: 1 },
+        { name: 'x,y', price: 2, extra: true },
+      ],
+    }),
+    recordOf('b', 'res', { error: 'too slow' }),
+    recordOf('c', 'res', { items: [] }),
+    recordOf('d', 'res', 'queued'),
+  ]);
+  const lines = (await trawl.run('results', 'res')).stdout.trim().split('\n');
+  t.same(
+    lines.map((line) => JSON.parse(line) as unknown),
+    [
+      { name: 'say "hi"', price: 1 },
+      { name: 'x,y', price: 2, extra: true },
+    ].map((item) => ({
+      ...{ task: 'a', run: 'res', state: 'done', url: 'https://shop.example/a' },
+      item,
+    })),
+  );
+  const csv = await trawl.run('results', 'res', '--format', 'csv');
+  t.equal(
+    csv.stdout,
+    'task_id,task_url,name,price\r\na,https://shop.example/a,"say ""hi""",1\r\na,https://shop.example/a,"x,y",2\r\n',
+  );
+  t.match(csv.stderr, /1 items have fields that the first one lacks \(extra\)/);
+  const dead = await trawl.run('results', 'res', '--state', 'dead', '--format', 'csv');
+  t.equal(
+    dead.stdout,
+    'task_id,state,task_url,error_code,error\r\nb,dead,https://shop.example/b,TIMEOUT,too slow\r\n',
+  );
+  t.equal((await trawl.run('results', 'res', '--state', 'all')).stdout.trim().split('\n').length, 4);
+
+  const followed = trawl.run('results', 'res', '--follow', '--state', 'all');
+  await stub.write('res', [recordOf('d', 'res', { items: [5] })]);
+  await stub.putRun({ id: 'res', state: 'done_with_errors' });
+  t.match((await followed).stdout, /"task":"d".*"item":5/);
+
+  const none = await trawl.run('results', 'nowhere');
+  t.equal(none.code, 2);
+  t.equal(none.stderr, 'trawl: there is no run nowhere\n`trawl runs ls` lists the runs.\n');
+});
+
+t.test('whoever has read enough of the results may go', async (t) => {
+  await stub.putRun({ id: 'long' });
+  const item = 'x'.repeat(1_000);
+  for (let from = 0; from < 20_000; from += 1_000)
+    await stub.write(
+      'long',
+      Array.from({ length: 1_000 }, (_, i) => recordOf(`t${from + i}`, 'long', { items: [item] })),
+    );
+  const child = trawl.start('results', 'long');
+  let said = '';
+  child.stderr?.setEncoding('utf8').on('data', (text: string) => (said += text));
+  const over = once(child, 'close') as Promise<[number | null, string | null]>;
+  if (child.stdout) {
+    await once(child.stdout, 'data');
+    child.stdout.destroy();
+  }
+  t.same(await over, [0, null]);
+  t.equal(said, '');
+});

@@ -1,0 +1,83 @@
+/**
+ * Runs test files, some at a time, and ends with one line: N passed, N failed.
+ *
+ * Each file is a plain node process that prints TAP. The runner that comes with tap puts its loaders into every process
+ * that a test starts, which more than doubles the start of each `trawl`, and there are hundreds of them.
+ */
+import { spawn, type ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { createInterface } from 'node:readline';
+
+const FILE_MAX_SECONDS = 180;
+/** Beyond the limit that tap keeps by itself, for a process too busy to keep it. */
+const PATIENCE_SECONDS = 10;
+
+interface Totals {
+  pass: number;
+  fail: number;
+  skip: number;
+}
+
+const jobs = Math.max(1, Number(process.env['JOBS'] ?? 3));
+const waiting = process.argv.slice(2);
+const sum: Totals = { pass: 0, fail: 0, skip: 0 };
+const running = new Set<ChildProcess>();
+let count = 0;
+
+for (const signal of ['SIGINT', 'SIGTERM'] as const)
+  process.once(signal, () => {
+    for (const child of running) child.kill('SIGKILL');
+    process.exit(1);
+  });
+
+await Promise.all(Array.from({ length: jobs }, runNext));
+const skipped = sum.skip > 0 ? `, ${sum.skip} skipped` : '';
+process.stdout.write(`${sum.pass} passed, ${sum.fail} failed${skipped}\n`);
+process.exitCode = sum.fail > 0 || count === 0 ? 1 : 0;
+
+async function runNext(): Promise<void> {
+  for (let file = waiting.shift(); file !== undefined; file = waiting.shift()) {
+    const began = performance.now();
+    const { words, totals, ok } = await runFile(file);
+    sum.pass += totals.pass;
+    sum.skip += totals.skip;
+    // A process that ends badly has failed, whatever it counted.
+    sum.fail += ok ? 0 : Math.max(1, totals.fail);
+    count += 1;
+    const seconds = ((performance.now() - began) / 1_000).toFixed(1);
+    const line = `${ok ? 'ok' : 'not ok'} ${count} - ${file} # ${seconds} s`;
+    process.stdout.write([...words, line, ''].join('\n'));
+  }
+}
+
+/** The words are all that the file says about what failed. */
+async function runFile(file: string): Promise<{ words: string[]; totals: Totals; ok: boolean }> {
+  const child = spawn(process.execPath, ['--enable-source-maps', file], {
+    env: { ...process.env, TAP_TIMEOUT: String(FILE_MAX_SECONDS) },
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  running.add(child);
+  const limit = setTimeout(() => child.kill('SIGKILL'), (FILE_MAX_SECONDS + PATIENCE_SECONDS) * 1_000);
+  const closed = once(child, 'close') as Promise<[number | null, string | null]>;
+  const words: string[] = [];
+  let totals: Totals | undefined;
+  let failing = false;
+  for await (const line of createInterface({ input: child.stdout })) {
+    failing ||= /^ *not ok /.test(line) && !/ # (skip|todo)/i.test(line);
+    if (failing) words.push(line);
+    if (/^ *\.\.\.$/.test(line)) failing = false;
+    if (line.startsWith('# { total: '))
+      totals = { pass: read(line, 'pass'), fail: read(line, 'fail'), skip: read(line, 'skip') };
+  }
+  const [code, signal] = await closed;
+  clearTimeout(limit);
+  running.delete(child);
+  const ok = code === 0 && totals !== undefined && totals.fail === 0;
+  if (!ok)
+    words.push(`# ${file} ended with ${signal ?? code ?? 'nothing'}${totals ? '' : ', before its end'}`);
+  return { words, totals: totals ?? { pass: 0, fail: 0, skip: 0 }, ok };
+}
+
+function read(line: string, name: string): number {
+  return Number(new RegExp(`\\b${name}: (\\d+)`).exec(line)?.[1] ?? 0);
+}
