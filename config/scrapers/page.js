@@ -3,6 +3,7 @@ const TITLE = /<title[^>]*>([^<]*)<\/title>/i;
 
 export const scraper = {
   name: 'page',
+  mode: 'distributed',
   async run({ url, fetch, emit }) {
     const page = await fetch(url);
     const title = TITLE.exec(page.text())?.[1]?.trim();

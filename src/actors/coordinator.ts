@@ -9,7 +9,7 @@ import { untilAborted, type Actor, type Stop } from '../runtime/actor.ts';
 import type { Log } from '../telemetry/log.ts';
 import type { Intake } from '../wire/intake.ts';
 import { createIntakeLoop } from './coordinator/intake-loop.ts';
-import type { Ledger, RunNews, Runs, TaskQueue } from './coordinator/ports.ts';
+import type { CheckInput, Ledger, RunNews, Runs, TaskQueue } from './coordinator/ports.ts';
 import { createRunKeeper, type RunKeeperLimits, type RunTerm } from './coordinator/run-keeper.ts';
 import type { RunTable } from './coordinator/run-table.ts';
 import { createTakeIn } from './coordinator/take-in.ts';
@@ -33,6 +33,7 @@ export interface CoordinatorPorts {
   readonly queue: TaskQueue;
   readonly runs: Pick<Runs, 'change'>;
   readonly table: RunTable;
+  readonly checkInput?: CheckInput | undefined;
   readonly log: Log;
 }
 
@@ -47,7 +48,13 @@ export function createCoordinator(ports: CoordinatorPorts, limits: CoordinatorLi
   const tally = createTally({ change: (id, change) => runs.change(id, change), log });
   const loop = createIntakeLoop({
     intake,
-    takeIn: createTakeIn({ ledger, queue, intake, ensureRun: (draft) => table.ensure(draft) }),
+    takeIn: createTakeIn({
+      ledger,
+      queue,
+      intake,
+      ensureRun: (draft) => table.ensure(draft),
+      checkInput: ports.checkInput,
+    }),
     watermark: createWatermark({
       size: () => queue.size(),
       limit: limits.watermark,

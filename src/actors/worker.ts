@@ -3,21 +3,24 @@
  * then lets them go. Told to be quiet it takes no more and gives back what it has not started; told to abort it gives
  * back the rest as well. Neither is a fault of any task.
  */
-import { PRIORITIES } from '../domain/task.ts';
+import { PRIORITIES, type TaskSpec } from '../domain/task.ts';
 import { planLaneTargets } from '../policy/lane-targets.ts';
 import { planPrefetch } from '../policy/prefetch.ts';
 import type { Actor, Stop } from '../runtime/actor.ts';
 import { tellToEnd } from './worker/attempt.ts';
+import { createCalls, type CallAnswer, type Calls } from './worker/calls.ts';
 import { createCrew, type Crew } from './worker/crew.ts';
 import type { Delivery, Hand, Lanes, WorkerLimits, WorkerPorts } from './worker/ports.ts';
 import { createSettler, type Settler } from './worker/settling.ts';
 import { listInHand, sweep } from './worker/upkeep.ts';
 
 export interface Worker extends Actor {
-  /** Tasks that it works on. */
+  /** Tasks and calls that it works on. */
   inFlight(): number;
   /** The same by run. */
   inFlightByRun(): ReadonlyMap<string, number>;
+  /** Runs the handler for somebody who waits; the answer is not stored. */
+  call(spec: TaskSpec, limitMs: number): Promise<CallAnswer>;
 }
 
 const SWEEP_MAX_MS = 250;
@@ -28,12 +31,14 @@ const ASK_EMPTY_EVERY_MS = 500;
 const LEAVE_AFTER_MS = 2_000;
 
 export function createWorker(ports: WorkerPorts, limits: WorkerLimits): Worker {
-  let crew: Crew | undefined;
+  let begun: { readonly crew: Crew; readonly calls: Calls } | undefined;
   return {
     role: 'worker',
-    inFlight: () => (crew ? crew.running.size + crew.settling.size : 0),
-    inFlightByRun: () => (crew ? countByRun(crew) : new Map()),
-    run: (stop) => work(ports, limits, stop, (started) => (crew = started)),
+    inFlight: () => (begun ? begun.crew.running.size + begun.crew.settling.size + begun.calls.running() : 0),
+    inFlightByRun: () => (begun ? countByRun(begun.crew) : new Map()),
+    call: async (spec, limitMs) =>
+      begun ? begun.calls.call(spec, limitMs) : { state: 'refused', reason: 'stopping' },
+    run: (stop) => work(ports, limits, stop, (crew, calls) => (begun = { crew, calls })),
   };
 }
 
@@ -48,7 +53,7 @@ async function work(
   ports: WorkerPorts,
   limits: WorkerLimits,
   stop: Stop,
-  onCrew: (crew: Crew) => void,
+  onBegin: (crew: Crew, calls: Calls) => void,
 ): Promise<void> {
   let taking = true;
   let lanesClosed = false;
@@ -61,8 +66,19 @@ async function work(
 
   const lanes: Lanes = ports.openLanes({ onDelivery, onRoom: planRefill });
   const settler: Settler = createSettler(ports, limits, lanes);
-  const crew = createCrew({ ports, limits, settler, onChange });
-  onCrew(crew);
+  const crew: Crew = createCrew({ ports, limits, settler, onChange, callsRunning: () => calls.running() });
+  const calls = createCalls({
+    ports,
+    limits,
+    isTaking: () => taking,
+    tasksRunning: () => crew.running.size,
+    isReserved: () => crew.isReserved(),
+    onEnd() {
+      crew.pump();
+      onChange();
+    },
+  });
+  onBegin(crew, calls);
   const forget = ports.onCancelled((cancelled) => crew.cancel(cancelled));
   const sweeper = setInterval(tick, Math.min(SWEEP_MAX_MS, limits.leaseMs / SWEEPS_PER_LEASE));
   stop.quiet.addEventListener('abort', quiet, { once: true });
@@ -90,7 +106,7 @@ async function work(
 
   function onChange(): void {
     planRefill();
-    if (lanesClosed && crew.isIdle()) end();
+    if (lanesClosed && crew.isIdle() && calls.running() === 0) end();
   }
 
   /** Once per turn of the loop, however many tasks have come and gone in it. */
@@ -167,6 +183,7 @@ async function work(
   function abort(): void {
     quiet();
     for (const attempt of crew.running) tellToEnd(attempt, { kind: 'stopping' });
+    calls.abort();
     setTimeout(end, limits.abortGraceMs + LEAVE_AFTER_MS).unref();
   }
 }

@@ -34,5 +34,10 @@ export interface Command {
   readonly options?: (yargs: Argv) => Argv;
   /** Options of this command that elsewhere are the flag of a setting: here they are none. */
   readonly own?: readonly string[];
+  /**
+   * It is about the run in `run`, which may be one of single mode: this is what it needs there. `running`: somebody who
+   * works on it.
+   */
+  readonly single?: 'server' | 'coordinator' | 'running';
   readonly load: () => Promise<{ readonly run: Effect }>;
 }

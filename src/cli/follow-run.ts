@@ -25,9 +25,11 @@ export interface FollowRun {
   readonly output: Output;
   /** Nothing in a pipe: the caller prints the end. */
   readonly quiet?: boolean;
+  /** Gives up when it aborts, and throws its reason. */
+  readonly until?: AbortSignal;
 }
 
-export async function followRun({ ask, run, output, quiet = false }: FollowRun): Promise<RunSummary> {
+export async function followRun({ ask, run, output, quiet = false, until }: FollowRun): Promise<RunSummary> {
   const line = createStatusLine(output.json ? { write: () => undefined } : process.stderr);
   const meter = createMeter();
   const printsLines = !quiet && (output.json || !process.stderr.isTTY || !process.stdout.isTTY);
@@ -35,6 +37,7 @@ export async function followRun({ ask, run, output, quiet = false }: FollowRun):
   let answeredAt = performance.now();
   try {
     for (;;) {
+      until?.throwIfAborted();
       const summary = await look();
       if (summary) {
         const settled = settledOf(summary.counts);
@@ -45,7 +48,7 @@ export async function followRun({ ask, run, output, quiet = false }: FollowRun):
         last = said;
         if (isSettled(summary)) return summary;
       }
-      await delay(LOOK_MS);
+      await delay(LOOK_MS, undefined, until ? { signal: until } : {}).catch(() => until?.throwIfAborted());
     }
   } finally {
     line.clear();

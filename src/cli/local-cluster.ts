@@ -4,8 +4,9 @@ import { join, resolve } from 'node:path';
 import { settings } from '../config/catalogue.ts';
 import type { Config } from '../config/fields.ts';
 import { flagsFromArgv } from '../config/flags.ts';
+import { readSinkFile } from '../config/sink-file.ts';
 import type { Role } from '../domain/role.ts';
-import { planPorts } from '../local/layout.ts';
+import { demoSitePort, planPorts } from '../local/layout.ts';
 import type { UpOptions } from '../local/up.ts';
 
 /** Where the nats CLI looks for its contexts. */
@@ -19,13 +20,17 @@ export function describeLocalCluster(config: Config, argv: Readonly<Record<strin
   const program = [process.execPath, join(import.meta.dirname, 'main.js')];
   const forwarded = forwardFlags(argv);
   const ports = { nodes: local.nodes, portBase: local.portBase, httpPort: config.http.port };
-  const actor = (role: Role, id: string): UpOptions['actors'][number] => ({
+  // The one place on this machine that tasks may fetch from, unless somebody names others.
+  const demoSite = ['--fetch-allow-loopback', `127.0.0.1:${demoSitePort(local.portBase)}`];
+  const actor = (role: Role, id: string, ...words: string[]): UpOptions['actors'][number] => ({
     role,
     id,
     args: [
       role,
+      ...words,
       ...['--home', home, '--id', id],
       ...(role === 'exporter' ? ['--http-port', String(planPorts(ports).http)] : []),
+      ...(role === 'worker' && config.fetch.allowLoopback === undefined ? demoSite : []),
       ...forwarded,
     ],
   });
@@ -40,6 +45,7 @@ export function describeLocalCluster(config: Config, argv: Readonly<Record<strin
       ...Array.from({ length: local.workers }, (_, index) => actor('worker', `worker-${index + 1}`)),
       actor('exporter', 'exporter-1'),
       actor('autoscaler', 'autoscaler-1'),
+      ...namesOfSinks(config).map((name) => actor('sink', `sink-${name}`, name)),
     ],
     actorCommand: program,
     supervisorCommand: [...program, 'supervise', '--home', home, ...forwarded],
@@ -54,6 +60,12 @@ export function describeLocalCluster(config: Config, argv: Readonly<Record<strin
       namespace: config.namespace,
     },
   };
+}
+
+/** A file that is wrong is told now, not by a process that fails later. */
+function namesOfSinks({ sinks }: Config): string[] {
+  if (sinks.file === undefined) return [];
+  return readSinkFile(sinks.file, { env: process.env, cwd: process.cwd() }).map(({ name }) => name);
 }
 
 /** Flags that somebody gave to `up` and that mean something to the actors too. */

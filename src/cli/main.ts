@@ -5,7 +5,7 @@ import { hideBin } from 'yargs/helpers';
 import { flagOptions } from '../config/flags.ts';
 import { asFailure, Failure } from '../domain/failure.ts';
 import { VERSION } from '../version.ts';
-import type { Command } from './command.ts';
+import type { Command, CommandContext, Effect } from './command.ts';
 import { commands } from './commands.ts';
 import { EXIT, exitCodeOf, type ExitCode } from './exit.ts';
 import { watchInterrupts } from './interrupt.ts';
@@ -14,6 +14,10 @@ import { createOutput } from './output.ts';
 import { createProcessLog } from '../telemetry/log.ts';
 
 const streams = { out: process.stdout, err: process.stderr };
+const SINGLE_OPTIONS = {
+  data: { type: 'string', nargs: 1, describe: 'Folder of a run of single mode, if not .trawl/single/RUN' },
+  distributed: { type: 'boolean', default: false, describe: 'The run is on the cluster, not in a folder' },
+} as const;
 
 // Whoever read our log may go away; that is no reason to end. Whoever read our answer and goes away has enough of it.
 process.stderr.on('error', () => undefined);
@@ -34,7 +38,8 @@ async function main(words: string[]): Promise<ExitCode> {
     const { config } = loaded;
     const log = createProcessLog(config.log);
     const { run } = await command.load();
-    exit = await run({ config, loaded, log, output, argv, interrupts: watchInterrupts });
+    const context = { config, loaded, log, output, argv, interrupts: watchInterrupts };
+    exit = await (command.single ? runAtRun(context, command.single, run) : run(context));
   };
 
   try {
@@ -47,6 +52,16 @@ async function main(words: string[]): Promise<ExitCode> {
     return exitCodeOf(failure.code);
   }
   return exit;
+}
+
+/** Loaded when there may be such a run: few commands need a server of their own. */
+async function runAtRun(
+  context: CommandContext,
+  needs: NonNullable<Command['single']>,
+  effect: Effect,
+): Promise<ExitCode> {
+  const { runWhereTheRunIs } = await import('./single/look.ts');
+  return runWhereTheRunIs(context, needs, effect);
 }
 
 type Execute = (command: Command, argv: Readonly<Record<string, unknown>>) => Promise<void>;
@@ -81,6 +96,7 @@ function addCommand(parser: Argv, command: Command, execute: Execute): void {
     (yargs) => {
       yargs.options(flagOptions(command.sections));
       for (const [example, meaning] of command.examples) yargs.example(example, meaning);
+      if (command.single) yargs.options(SINGLE_OPTIONS);
       return command.options?.(yargs) ?? yargs;
     },
     (argv) => execute(command, argv),

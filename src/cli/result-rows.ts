@@ -1,6 +1,8 @@
 /** The outcomes of tasks as lines of NDJSON or CSV. */
 import type { TaskOutcome } from '../client/results.ts';
-import { renderCsvLine, stringifyPlain } from './csv.ts';
+import { readItem, type Item } from '../domain/item.ts';
+import { renderCsvLine, stringifyPlain } from '../sinks/csv.ts';
+import { fieldsOf } from '../sinks/lines.ts';
 
 export type ResultFormat = 'ndjson' | 'csv';
 export type ResultState = 'done' | 'dead' | 'all';
@@ -16,28 +18,51 @@ export function isWanted({ state }: TaskOutcome, wanted: ResultState): boolean {
   return wanted === 'all' || state === wanted;
 }
 
-export function createRowWriter(format: ResultFormat, wanted: ResultState): RowWriter {
-  if (format === 'ndjson')
-    return { write: (outcome) => ndjsonLines(outcome, wanted), remark: () => undefined };
-  return wanted === 'done' ? createItemTable() : createOutcomeTable(wanted);
+/** With `kinds`, only items of those. */
+export function createRowWriter(
+  format: ResultFormat,
+  wanted: ResultState,
+  kinds: readonly string[] = [],
+): RowWriter {
+  const itemsOf = ({ items }: TaskOutcome): Item[] =>
+    items
+      .map(readItem)
+      .filter(({ kind }) => kinds.length === 0 || (kind !== undefined && kinds.includes(kind)));
+  if (format === 'ndjson') {
+    const withoutItems = kinds.length === 0;
+    const write = (outcome: TaskOutcome): string =>
+      ndjsonLines(outcome, { items: itemsOf(outcome), wanted, withoutItems });
+    return { write, remark: () => undefined };
+  }
+  return wanted === 'done' ? createItemTable(itemsOf) : createOutcomeTable(wanted, itemsOf);
 }
 
-/** One line per item. With `all`, a task without items has a line too. */
-function ndjsonLines(outcome: TaskOutcome, wanted: ResultState): string {
-  const { id, run, state, url, key, items, data, error } = outcome;
+type ItemsOf = (outcome: TaskOutcome) => Item[];
+
+/** One line per item. With `all`, a task without items has a line too, unless only some kinds are wanted. */
+function ndjsonLines(
+  outcome: TaskOutcome,
+  { items, wanted, withoutItems }: { items: Item[]; wanted: ResultState; withoutItems: boolean },
+): string {
+  const { id, run, state, url, key, data, error } = outcome;
   const task = { task: id, run, state, url, key };
-  if (items.length > 0) return items.map((item) => `${stringifyPlain({ ...task, item })}\n`).join('');
-  if (state === 'done' && data === undefined && wanted === 'done') return '';
+  if (items.length > 0)
+    return items.map(({ kind, data: item }) => `${stringifyPlain({ ...task, kind, item })}\n`).join('');
+  if (state === 'done' && (!withoutItems || (data === undefined && wanted === 'done'))) return '';
   return `${stringifyPlain({ ...task, data, error })}\n`;
 }
 
-/** The columns are the fields of the first item. */
-function createItemTable(): RowWriter {
+/** The columns are the fields of the first item, and its kind if it has one. */
+function createItemTable(itemsOf: ItemsOf): RowWriter {
   let columns: readonly string[] | undefined;
+  let withKind = false;
   const left = new Set<string>();
   let leftOut = 0;
   return {
-    write: ({ id, url, items }) => items.map((item) => lineOf(fieldsOf(item), { id, url })).join(''),
+    write: (outcome) =>
+      itemsOf(outcome)
+        .map((item) => lineOf(item, outcome))
+        .join(''),
     remark() {
       if (leftOut === 0) return undefined;
       const names = [...left].slice(0, 5).join(', ');
@@ -45,26 +70,31 @@ function createItemTable(): RowWriter {
     },
   };
 
-  function lineOf(fields: Map<string, unknown>, task: { id: string; url: string | undefined }): string {
+  function lineOf({ kind, data }: Item, { id, url }: TaskOutcome): string {
+    const fields = fieldsOf(data);
     let header = '';
     if (!columns) {
       columns = [...fields.keys()];
-      header = renderCsvLine(['task_id', 'task_url', ...columns]);
+      withKind = kind !== undefined;
+      header = renderCsvLine(['task_id', 'task_url', ...(withKind ? ['kind'] : []), ...columns]);
     }
     const known = columns;
     const others = [...fields.keys()].filter((name) => !known.includes(name));
     if (others.length > 0) leftOut += 1;
     for (const name of others) left.add(name);
-    return header + renderCsvLine([task.id, task.url, ...known.map((name) => fields.get(name))]);
+    const cells = known.map((name) => fields.get(name));
+    return header + renderCsvLine([id, url, ...(withKind ? [kind] : []), ...cells]);
   }
 }
 
 /** Outcomes of different kinds have no fields in common but these. */
-function createOutcomeTable(wanted: ResultState): RowWriter {
+function createOutcomeTable(wanted: ResultState, itemsOf: ItemsOf): RowWriter {
   const withItem = wanted === 'all' ? ['item'] : [];
   let header = renderCsvLine(['task_id', 'state', 'task_url', 'error_code', 'error', ...withItem]);
   return {
-    write({ id, state, url, error, items }) {
+    write(outcome) {
+      const { id, state, url, error } = outcome;
+      const items = itemsOf(outcome).map(({ data }) => data);
       const common = [id, state, url, error?.code, error?.message];
       const rows = items.length > 0 ? items.map((item) => [...common, item]) : [[...common, undefined]];
       const text = rows.map((row) => renderCsvLine(wanted === 'all' ? row : row.slice(0, -1))).join('');
@@ -74,10 +104,4 @@ function createOutcomeTable(wanted: ResultState): RowWriter {
     },
     remark: () => undefined,
   };
-}
-
-function fieldsOf(item: unknown): Map<string, unknown> {
-  if (typeof item === 'object' && item !== null && !Array.isArray(item) && !(item instanceof Uint8Array))
-    return new Map(Object.entries(item));
-  return new Map([['value', item]]);
 }

@@ -12,6 +12,11 @@ export interface TaskFile {
 
 const LINE_MAX_CHARACTERS = 1024 * 1024;
 
+/** Throws `INVALID` when there is no such file. */
+export function requireTaskFile(path: string): void {
+  if (path !== '-') sizeOf(path);
+}
+
 /** `-` is stdin. Throws `INVALID` when there is no such file. */
 export function openTaskFile(path: string): TaskFile {
   let read = 0;

@@ -59,12 +59,22 @@ export const answers = {
     groups: v.array(v.looseObject({ code: v.string(), message: v.string(), count })),
     tasks: v.array(view),
   }),
+  call: v.looseObject({
+    state: v.picklist(['done', 'failed']),
+    worker: v.string(),
+    items: v.array(v.unknown()),
+    data: v.optional(v.unknown()),
+    error: v.optional(fault),
+    ms: count,
+    passedOver: v.array(v.looseObject({ worker: v.string(), reason: v.string() })),
+  }),
   changed: v.looseObject({ matched: count, changed: count }),
   applied: v.looseObject({ name: v.string(), change: v.picklist(['created', 'updated', 'unchanged']) }),
   schedules: v.looseObject({ schedules: v.array(v.looseObject({ name: v.string(), scraper: v.string() })) }),
   anything: v.unknown(),
 } as const;
 
+export type CallResult = Readonly<v.InferOutput<typeof answers.call>>;
 export type Stats = Readonly<v.InferOutput<typeof answers.stats>>;
 
 export function readAnswer<Schema extends v.GenericSchema>(

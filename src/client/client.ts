@@ -4,8 +4,9 @@ import { openBucket } from '../nats/bucket.ts';
 import type { Connection } from '../nats/connect.ts';
 import { createPublisher, type Publisher } from '../nats/publisher.ts';
 import { createServices, type Services } from '../nats/services-client.ts';
+import type { Strategy } from '../policy/route-call.ts';
 import { TOKEN, type Names } from '../wire/names.ts';
-import { answers, readAnswer, type RunSummary, type Stats } from './answers.ts';
+import { answers, readAnswer, type CallResult, type RunSummary, type Stats } from './answers.ts';
 import { CHUNK_LIMITS, packTasks, type ChunkLimits, type Task } from './pack-tasks.ts';
 import { readResults, tookTooLong, type ResultsOptions, type TaskOutcome } from './results.ts';
 import { hasEnded, whenEnded } from './run-end.ts';
@@ -25,6 +26,13 @@ export interface RunOptions extends SubmitOptions {
   readonly patienceMs?: number | undefined;
 }
 
+export interface CallOptions {
+  /** Which of the workers is asked; `least_loaded` without it. */
+  readonly strategy?: Strategy | undefined;
+  /** 60 s without it. */
+  readonly timeoutMs?: number | undefined;
+}
+
 export interface Client {
   /** Tells for each task whether it is new. Meant for few; `run` takes any number. */
   submit(scraper: string, tasks: Task | readonly Task[], options?: SubmitOptions): Promise<Submitted>;
@@ -40,6 +48,8 @@ export interface Client {
   waitFor(run: string, options?: { readonly timeoutMs?: number | undefined }): Promise<RunSummary>;
   /** Of one run, or of the whole cluster. */
   stats(run?: string): Promise<Stats>;
+  /** One scrape now: its answer, which is not stored. One that failed is an answer too, with its `error`. */
+  call(scraper: string, task: Task, options?: CallOptions): Promise<CallResult>;
   close(): Promise<void>;
 }
 
@@ -49,6 +59,8 @@ export interface ClientOptions {
   readonly services?: Services;
 }
 
+const CALL_TIMEOUT_MS = 60_000;
+const CALL_EXTRA_MS = 10_000;
 /** Room in a message for what is not the payload. */
 const FRAME_BYTES = 1_024;
 
@@ -71,6 +83,13 @@ export function createClient(connection: Connection, options: ClientOptions): Cl
     waitFor,
     async stats(run) {
       return readAnswer(answers.stats, await services.call('stats', run === undefined ? {} : { run }));
+    },
+    async call(scraper, task, { strategy, timeoutMs = CALL_TIMEOUT_MS } = {}) {
+      requireToken('scraper', scraper);
+      const body = { ...(typeof task === 'string' ? { url: task } : task), scraper, strategy, timeoutMs };
+      // The one who is asked says so when the time is up: that answer is waited for.
+      const limits = { timeoutMs: timeoutMs + CALL_EXTRA_MS };
+      return readAnswer(answers.call, await services.call('call', body, limits));
     },
     async close() {
       await (await opening?.catch(() => undefined))?.close();

@@ -92,12 +92,12 @@ export function tookTooLong(run: string, timeoutMs: number): Failure {
   });
 }
 
-async function requireRun(bucket: Bucket, run: string): Promise<void> {
+export async function requireRun(bucket: Bucket, run: string): Promise<void> {
   if (!(await bucket.get(keys.run(run)))) throw unknownRun(run);
 }
 
 /** What was too large for the record, read back into it. */
-async function withEmitted(
+export async function withEmitted(
   { connection, names }: Pick<ResultsPorts, 'connection' | 'names'>,
   record: Outcome,
 ): Promise<Outcome> {

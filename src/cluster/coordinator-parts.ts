@@ -1,6 +1,7 @@
 /** The coordinator, with its ports fitted to the NATS adapters, and the services that it answers. */
 import { createCoordinator, type CoordinatorLimits, type CoordinatorPorts } from '../actors/coordinator.ts';
 import { acceptAll } from '../actors/coordinator/accept.ts';
+import type { CheckInput } from '../actors/coordinator/ports.ts';
 import { createRunTable, type RunTable } from '../actors/coordinator/run-table.ts';
 import { queuedRecord } from '../actors/coordinator/task-record.ts';
 import type { Beat } from '../domain/beat.ts';
@@ -34,7 +35,7 @@ import type { ActorParts } from './roles.ts';
 export type CoordinatorSurroundings = Pick<
   ActorParts,
   'config' | 'names' | 'connection' | 'bucket' | 'id' | 'log' | 'announce'
->;
+> & { readonly checkInput?: CheckInput };
 
 export const COORDINATOR_DEFAULTS: CoordinatorLimits = {
   promotion: PROMOTION_DEFAULTS,
@@ -154,6 +155,7 @@ export function portsOf(parts: CoordinatorSurroundings, tools: CoordinatorTools)
     runs,
     table,
     log,
+    checkInput: parts.checkInput,
     ledger: {
       accept: (record) => writer.accept(record),
       countDuplicates: (count) => duplicates.count(count),
@@ -179,6 +181,7 @@ export function ownVerbs(parts: CoordinatorSurroundings, tools: CoordinatorTools
         const records = tasks.map((task) => queuedRecord(task, origin));
         return (await acceptAll(ledger, records, origin)).knownIds;
       },
+      checkInput: parts.checkInput,
       limits: SUBMISSION_LIMITS,
       now: Date.now,
     }),

@@ -1,10 +1,14 @@
-/** The services of a coordinator that steer tasks and runs: dead letters, cancelling, pausing, and `why`. */
+/** The services of a coordinator that steer tasks and runs: dead letters, cancelling, pausing, `why`, and calls. */
+import { listBeats } from '../nats/beats.ts';
+import { callWorker } from '../nats/call-worker.ts';
 import { tellCancelled, type Cancelled } from '../nats/cancel-news.ts';
 import { eraseRun } from '../nats/erase-run.ts';
+import { askLoad } from '../nats/load-survey.ts';
 import { locateTask } from '../nats/locate-task.ts';
 import type { Verb } from '../nats/mailbox.ts';
 import { createPauses, type PauseWatch } from '../nats/pauses.ts';
 import { purgeWork } from '../nats/purge-work.ts';
+import { createCallServices } from '../services/call.ts';
 import { createCancelServices } from '../services/cancel.ts';
 import { createDeadServices } from '../services/dead.ts';
 import { createPauseServices } from '../services/pause.ts';
@@ -15,7 +19,13 @@ import type { CoordinatorTools } from './coordinator-parts.ts';
 import type { ActorParts } from './roles.ts';
 
 export function createSteeringVerbs(
-  { connection, names, bucket, log }: Pick<ActorParts, 'connection' | 'names' | 'bucket' | 'log'>,
+  {
+    connection,
+    names,
+    bucket,
+    log,
+    config,
+  }: Pick<ActorParts, 'connection' | 'names' | 'bucket' | 'log' | 'config'>,
   { runs, reader, writer }: CoordinatorTools,
   { watched, redrive }: { watched: PauseWatch; redrive: Redrive },
 ): Record<string, Verb> {
@@ -34,6 +44,14 @@ export function createSteeringVerbs(
       now,
     }),
     ...createPauseServices(pauses),
+    ...createCallServices({
+      beats: () => listBeats(bucket, log),
+      loads: (workers) => askLoad(connection, names, workers),
+      ask: (worker, body, limitMs) => callWorker(connection, names, { worker, body, limitMs }),
+      liveness: { intervalMs: config.heartbeat.interval, deadAfterMs: config.heartbeat.deadAfter },
+      now,
+      random: Math.random,
+    }),
     ...createRunControlServices({
       runs,
       pauses,

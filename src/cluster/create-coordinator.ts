@@ -20,6 +20,7 @@ import { createRedrive, type Redrive } from '../services/redrive.ts';
 import { createScheduleServices } from '../services/schedules.ts';
 import { COORDINATOR_DEFAULTS, createCoordinatorActor, type CoordinatorTools } from './coordinator-parts.ts';
 import { createSteeringVerbs } from './coordinator-verbs.ts';
+import { loadInputCheck } from './load-scrapers.ts';
 import type { ActorParts } from './roles.ts';
 
 const HOUSEKEEPING_EVERY_MS = 500;
@@ -32,17 +33,21 @@ export function createClusterCoordinator(parts: ActorParts): Actor {
     async run(stop) {
       const watched = await watchPauses(parts.bucket, stop.abort);
       const side = createSideWork(parts, watched);
-      const coordinator = createCoordinatorActor(parts, {
-        limits: {
-          ...COORDINATOR_DEFAULTS,
-          promotion: { maxActivePerScraper: runs.maxActivePerScraper, maxActive: runs.maxActive },
-          runEnd: { idleEndMs: runs.idleEnd },
-          watermark: tasks.watermark,
+      const checkInput = await loadInputCheck(parts.config, parts.log);
+      const coordinator = createCoordinatorActor(
+        { ...parts, checkInput },
+        {
+          limits: {
+            ...COORDINATOR_DEFAULTS,
+            promotion: { maxActivePerScraper: runs.maxActivePerScraper, maxActive: runs.maxActive },
+            runEnd: { idleEndMs: runs.idleEnd },
+            watermark: tasks.watermark,
+          },
+          verbs: (tools) => ({
+            ...side.begin(tools, stop.quiet),
+          }),
         },
-        verbs: (tools) => ({
-          ...side.begin(tools, stop.quiet),
-        }),
-      });
+      );
       await coordinator.run(stop);
       await side.end();
     },

@@ -20,6 +20,7 @@ import { VERSION } from '../version.ts';
 import { encode } from '../wire/codec.ts';
 import { sealAddress } from '../wire/proxy-record.ts';
 import { createSeal, type Seal } from '../wire/sealed.ts';
+import { openReport, sealReply } from '../wire/sealed-sessions.ts';
 import { probeProxy } from './probe-proxy.ts';
 import type { ActorParts } from './roles.ts';
 
@@ -99,8 +100,8 @@ function lead(
             openEgressDesk(connection, {
               names,
               version: VERSION,
-              acquire: (request) => counter.acquire(request),
-              report: (report) => counter.report(report),
+              acquire: async (request) => sealReply(await counter.acquire(request), seal),
+              report: (report) => counter.report(openReport(report, seal)),
               verbs: verbsOf(counter, limits),
             }),
         });

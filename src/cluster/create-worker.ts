@@ -6,28 +6,36 @@ import { Failure } from '../domain/failure.ts';
 import { watchBeats } from '../nats/beats.ts';
 import { hearCancelled } from '../nats/cancel-news.ts';
 import { answerInHand } from '../nats/in-hand-survey.ts';
+import { answerLoad } from '../nats/load-survey.ts';
 import { watchPauses } from '../nats/pauses.ts';
 import { readLeaseMs } from '../nats/task-lease.ts';
 import { POISON_DEFAULTS } from '../policy/poison.ts';
 import { summarizeInHand } from '../policy/run-load.ts';
 import { SETTLE_DEFAULTS } from '../policy/settle.ts';
-import { loadScrapers } from '../scrapers/load.ts';
 import { noop } from '../scrapers/noop.ts';
 import { createRegistry, type Registry } from '../scrapers/registry.ts';
+import { createSharedKeeper, type SharedKeeper } from '../scrapers/shared-keeper.ts';
+import { answerCall } from './answer-call.ts';
 import { createClusterFetcher } from './create-fetcher.ts';
+import { loadConfiguredScrapers } from './load-scrapers.ts';
 import type { ActorParts } from './roles.ts';
 import { assembleWorker } from './worker-parts.ts';
 
 export function createClusterWorker(parts: ActorParts): Worker {
   const fetcher = createClusterFetcher(parts);
   let worker: Worker | undefined;
+  const call: Worker['call'] = async (spec, limitMs) =>
+    worker ? worker.call(spec, limitMs) : { state: 'refused', reason: 'stopping' };
   return {
     role: 'worker',
     inFlight: () => worker?.inFlight() ?? 0,
     inFlightByRun: () => worker?.inFlightByRun() ?? new Map(),
+    call,
+    verbs: { call: (body) => answerCall(parts, call, body) },
     async run(stop) {
       const { config, connection, names, bucket, gate } = parts;
       const registry = await load(parts);
+      const shared = createSharedKeeper(parts.log);
       const pauses = await watchPauses(bucket, stop.abort);
       worker = assembleWorker({
         ...parts,
@@ -46,28 +54,44 @@ export function createClusterWorker(parts: ActorParts): Worker {
         pausedBy: (spec) => pauses.of(spec),
         onCancelled: (listener) => hearCancelled(connection, names, listener),
         fetcher,
+        shared,
       });
       const started = worker;
-      const answering = answerInHand(connection, names, (run) =>
-        summarizeInHand(started.inFlightByRun(), run),
-      );
+      const answering = [
+        answerInHand(connection, names, (run) => summarizeInHand(started.inFlightByRun(), run)),
+        answerLoad(connection, names, { worker: parts.id, running: () => started.inFlight() }),
+      ];
+      const crashed = (error: unknown): void => void leave(error, shared, parts);
+      process.once('uncaughtException', crashed);
       try {
         await started.run(stop);
       } finally {
-        answering();
+        process.off('uncaughtException', crashed);
+        for (const end of answering) end();
       }
     },
   };
 }
 
+/** A handler has thrown where nobody catches it: this process cannot be trusted any more, but ends in order. */
+async function leave(error: unknown, shared: SharedKeeper, { log }: ActorParts): Promise<void> {
+  log.error('worker.crashed', { reason: error });
+  await shared.close();
+  process.exit(1);
+}
+
 async function load({ config, log, tell, onlyScraper }: ActorParts): Promise<Registry> {
-  const { scrapers, problems } = await loadScrapers(config.worker.scrapers);
+  const { scrapers, problems } = await loadConfiguredScrapers(config);
   for (const { file, reason } of problems) log.error('scraper.broken', { file, reason });
   const wanted = [...scrapers, noop].filter(({ name }) => onlyScraper === undefined || name === onlyScraper);
   if (wanted.length === 0) {
-    throw new Failure('INVALID', `there is no scraper ${onlyScraper ?? ''} in ${config.worker.scrapers}`, {
-      hint: `Known here: ${scrapers.map(({ name }) => name).join(', ') || 'none'}.`,
-    });
+    throw new Failure(
+      'INVALID',
+      `there is no scraper ${onlyScraper ?? ''} in ${config.worker.scrapers.join(', ')}`,
+      {
+        hint: `Known here: ${scrapers.map(({ name }) => name).join(', ') || 'none'}.`,
+      },
+    );
   }
   const registry = createRegistry(wanted);
   log.info('scrapers.loaded', { names: registry.names() });

@@ -4,20 +4,24 @@ import { createExporter } from '../actors/exporter.ts';
 import type { Config } from '../config/fields.ts';
 import type { BeatPatch } from '../domain/beat.ts';
 import type { Role } from '../domain/role.ts';
+import type { SinkSpec } from '../domain/sink.ts';
 import { listBeats } from '../nats/beats.ts';
 import type { Bucket } from '../nats/bucket.ts';
 import type { Connection } from '../nats/connect.ts';
 import type { Announce } from '../nats/events.ts';
 import { runAsLeader } from '../nats/leader.ts';
+import { listSinks } from '../nats/sinks.ts';
 import type { Actor } from '../runtime/actor.ts';
 import type { Gate } from '../runtime/gate.ts';
 import type { Lead } from '../runtime/leadership.ts';
 import { createClusterMetrics } from '../telemetry/cluster-metrics.ts';
 import type { Log } from '../telemetry/log.ts';
 import type { ActorMetrics } from '../telemetry/metrics.ts';
+import { createSinkGauges } from '../telemetry/sink-metrics.ts';
 import type { Names } from '../wire/names.ts';
 import { createClusterCoordinator } from './create-coordinator.ts';
 import { createClusterProxyManager } from './create-proxy-manager.ts';
+import { createClusterSink } from './create-sink.ts';
 import { createClusterWorker } from './create-worker.ts';
 
 export interface ActorParts {
@@ -37,6 +41,8 @@ export interface ActorParts {
   readonly untilEmpty?: { readonly run?: string } | undefined;
   /** A worker loads this one alone. */
   readonly onlyScraper?: string | undefined;
+  /** What a sink delivers, and where to. */
+  readonly sink?: SinkSpec | undefined;
   /** Changes this actor's heartbeat record. */
   readonly tell: (patch: BeatPatch) => Promise<void>;
 }
@@ -49,10 +55,15 @@ const CREATE: Readonly<Record<Role, (parts: ActorParts) => Actor>> = {
   coordinator: createClusterCoordinator,
   'proxy-manager': createClusterProxyManager,
   worker: createClusterWorker,
-  exporter: ({ bucket, log, registry }) =>
-    createExporter({ metrics: createClusterMetrics(registry), listBeats: () => listBeats(bucket, log) }),
+  exporter: createClusterExporter,
+  sink: createClusterSink,
   autoscaler: (parts) => createAutoscaler({ lead: leadWith(parts, 'autoscaler', parts.bucket) }),
 };
+
+function createClusterExporter({ connection, names, bucket, log, registry }: ActorParts): Actor {
+  createSinkGauges(registry, () => listSinks({ connection, names, bucket }));
+  return createExporter({ metrics: createClusterMetrics(registry), listBeats: () => listBeats(bucket, log) });
+}
 
 function leadWith(parts: ActorParts, name: string, bucket: Bucket): Lead {
   const { config, id, log, announce } = parts;

@@ -5,6 +5,7 @@
 import type { Config } from '../config/fields.ts';
 import type { Failure } from '../domain/failure.ts';
 import type { Role } from '../domain/role.ts';
+import type { SinkSpec } from '../domain/sink.ts';
 import { claimIdentity } from '../nats/beats.ts';
 import { openBucket } from '../nats/bucket.ts';
 import { connectNats, type Connection } from '../nats/connect.ts';
@@ -49,6 +50,8 @@ export interface StartOptions {
   readonly untilEmpty?: { readonly run?: string } | undefined;
   /** A worker loads this scraper alone. */
   readonly onlyScraper?: string | undefined;
+  /** What a sink delivers, and where to. */
+  readonly sink?: SinkSpec | undefined;
 }
 
 interface Life {
@@ -60,12 +63,13 @@ interface Life {
   readonly cleanup: Cleanup;
   readonly untilEmpty: StartOptions['untilEmpty'];
   readonly onlyScraper: StartOptions['onlyScraper'];
+  readonly sink: StartOptions['sink'];
 }
 
 /** Resolves when the actor runs; when it rejects, nothing of it is left. */
 export async function startActor(
   config: Config,
-  { role, log: parentLog, stop, untilEmpty, onlyScraper }: StartOptions,
+  { role, log: parentLog, stop, untilEmpty, onlyScraper, sink }: StartOptions,
 ): Promise<Running> {
   const id = config.actor.id ?? createActorId();
   const log = parentLog.child({ role, id });
@@ -78,6 +82,7 @@ export async function startActor(
     cleanup: createCleanup(log),
     untilEmpty,
     onlyScraper,
+    sink,
   };
   try {
     const connection = await connect(life, stop);
@@ -134,8 +139,6 @@ async function begin(life: Life, connection: Connection): Promise<Running> {
   });
   cleanup.add('connection metrics', countReconnects(connection, metrics));
   const page = await openPage(life, { connection, identity, metrics });
-  const verbs = createVerbs({ identity, control, gate, log });
-  cleanup.add('mailbox', await openMailbox(connection, { names, role, id, version: VERSION, verbs }));
   const announce = await openNews(life, connection);
 
   const actor = createActor(role, {
@@ -151,9 +154,12 @@ async function begin(life: Life, connection: Connection): Promise<Running> {
     lastBeatAt: () => identity.storedAt(),
     untilEmpty: life.untilEmpty,
     onlyScraper: life.onlyScraper,
+    sink: life.sink,
     tell: (patch) => identity.update(patch),
   });
   made.actor = actor;
+  const verbs = { ...createVerbs({ identity, control, gate, log }), ...actor.verbs };
+  cleanup.add('mailbox', await openMailbox(connection, { names, role, id, version: VERSION, verbs }));
   await identity.update({ status: 'running', http: page.url });
   identity.start(config.heartbeat.interval);
   control.stop.quiet.addEventListener('abort', () => void identity.update({ status: 'draining' }), {

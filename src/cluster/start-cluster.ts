@@ -1,7 +1,8 @@
 /** Actors of one role, or one of each, in this process: started, watched, started again when they fail. */
 import type { Config } from '../config/fields.ts';
 import { asFailure, type Failure } from '../domain/failure.ts';
-import { ROLES, type Role } from '../domain/role.ts';
+import { STANDING_ROLES, type Role } from '../domain/role.ts';
+import type { SinkSpec } from '../domain/sink.ts';
 import { decideRestart, type Exit } from '../policy/restart.ts';
 import { createStop } from '../runtime/actor.ts';
 import { supervise, type Restarts } from '../runtime/supervise.ts';
@@ -9,7 +10,8 @@ import { createProcessLog, type Log } from '../telemetry/log.ts';
 import { startActor, type Running } from './start-actor.ts';
 
 export interface ClusterOptions {
-  readonly role: Role | 'all';
+  /** One of each of these. */
+  readonly role: Role | 'all' | readonly Role[];
   readonly log?: Log;
   /** Drains and ends the actors, also while they still start. */
   readonly stop?: AbortSignal;
@@ -17,6 +19,8 @@ export interface ClusterOptions {
   readonly untilEmpty?: { readonly run?: string } | undefined;
   /** A worker loads this scraper alone. */
   readonly onlyScraper?: string | undefined;
+  /** What a sink delivers, and where to. */
+  readonly sink?: SinkSpec | undefined;
 }
 
 export interface Cluster {
@@ -33,7 +37,7 @@ export interface Cluster {
 /** Resolves when every actor runs; rejects, with nothing left running, when one of them cannot. */
 export async function startCluster(config: Config, options: ClusterOptions): Promise<Cluster> {
   const log = options.log ?? createProcessLog(config.log);
-  const roles = options.role === 'all' ? ROLES : [options.role];
+  const roles = rolesOf(options.role);
   const control = createStop(config.actor.grace);
   const running = new Map<Role, Running>();
   control.stop.quiet.addEventListener('abort', () => running.forEach((actor) => actor.quiet()), {
@@ -84,6 +88,7 @@ export async function startCluster(config: Config, options: ClusterOptions): Pro
           stop: control.stop.quiet,
           untilEmpty: options.untilEmpty,
           onlyScraper: options.onlyScraper,
+          sink: options.sink,
         });
         running.set(role, actor);
         if (control.stop.quiet.aborted) actor.quiet();
@@ -96,6 +101,11 @@ export async function startCluster(config: Config, options: ClusterOptions): Pro
     });
     return { started, ended };
   }
+}
+
+function rolesOf(role: ClusterOptions['role']): readonly Role[] {
+  if (role === 'all') return STANDING_ROLES;
+  return typeof role === 'string' ? [role] : role;
 }
 
 function restartsUpTo(maxMs: number): Restarts {

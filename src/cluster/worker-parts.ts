@@ -8,6 +8,7 @@ import type { Bucket } from '../nats/bucket.ts';
 import { buryUnreadable } from '../nats/bury-unreadable.ts';
 import type { Connection } from '../nats/connect.ts';
 import type { Announce } from '../nats/events.ts';
+import { createSubmitFollowUps, type SubmitFollowUps } from '../nats/follow-ups.ts';
 import { createInHand } from '../nats/in-hand.ts';
 import { createLedgerReader } from '../nats/ledger-reader.ts';
 import { createLedgerWriter } from '../nats/ledger-writer.ts';
@@ -18,7 +19,9 @@ import { createSoloStarts } from '../nats/solo-starts.ts';
 import { openTaskLanes } from '../nats/task-lanes.ts';
 import { createTaskLock } from '../nats/task-lock.ts';
 import { isNothingLeft } from '../nats/tasks-left.ts';
+import { createCleanup, type Cleanup } from '../runtime/cleanup.ts';
 import type { Registry } from '../scrapers/registry.ts';
+import { createSharedKeeper, type SharedKeeper } from '../scrapers/shared-keeper.ts';
 import type { Log } from '../telemetry/log.ts';
 import type { Names } from '../wire/names.ts';
 
@@ -47,45 +50,71 @@ export interface WorkerParts {
   readonly untilEmpty?: { readonly run?: string } | undefined;
   /** Absent: its scrapers cannot fetch. */
   readonly fetcher?: Fetcher | undefined;
+  /** Where somebody else may have to take down what scrapers have set up. */
+  readonly shared?: SharedKeeper | undefined;
 }
 
 export function assembleWorker(parts: WorkerParts): Worker {
-  const { connection, names, log, publisher: options } = parts;
+  const { log } = parts;
   let worker: Worker | undefined;
   return {
     role: 'worker',
     inFlight: () => worker?.inFlight() ?? 0,
     inFlightByRun: () => worker?.inFlightByRun() ?? new Map(),
+    call: async (spec, limitMs) =>
+      worker ? worker.call(spec, limitMs) : { state: 'refused', reason: 'stopping' },
     async run(stop) {
-      const publisher = await createPublisher(connection, { stream: names.stream('TASKS'), ...options, log });
-      const writer = createLedgerWriter(connection, {
-        names,
-        batchMax: options.batch,
-        ackTimeoutMs: options.ackTimeoutMs,
-        log,
-      });
-      const blobs = createBlobStore(connection, names);
+      const cleanup = createCleanup(log);
       try {
-        worker = createWorker(createPorts(parts, { publisher, writer, blobs }), parts.limits);
+        worker = createWorker(createPorts(parts, await openTools(parts, cleanup)), parts.limits);
         await worker.run(stop);
       } finally {
-        await parts.fetcher?.close();
-        writer.close();
-        await blobs.close();
-        await publisher.close();
+        await cleanup.run();
       }
     },
   };
 }
 
-function createPorts(
-  parts: WorkerParts,
-  {
-    publisher,
-    writer,
-    blobs,
-  }: { publisher: Publisher; writer: ReturnType<typeof createLedgerWriter>; blobs: BlobStore },
-): WorkerPorts {
+interface Tools {
+  readonly publisher: Publisher;
+  readonly writer: ReturnType<typeof createLedgerWriter>;
+  readonly blobs: BlobStore;
+  readonly shared: SharedKeeper;
+  readonly submit: SubmitFollowUps;
+}
+
+async function openTools(
+  { connection, names, log, publisher: options, fetcher, shared }: WorkerParts,
+  cleanup: Cleanup,
+): Promise<Tools> {
+  const open = async (stream: string): Promise<Publisher> => {
+    const publisher = await createPublisher(connection, { stream, ...options, log });
+    cleanup.add(`publisher of ${stream}`, () => publisher.close());
+    return publisher;
+  };
+  const publisher = await open(names.stream('TASKS'));
+  const writer = createLedgerWriter(connection, {
+    names,
+    batchMax: options.batch,
+    ackTimeoutMs: options.ackTimeoutMs,
+    log,
+  });
+  const blobs = createBlobStore(connection, names);
+  cleanup.add('blobs', () => blobs.close());
+  cleanup.add('ledger', () => writer.close());
+  cleanup.add('fetcher', () => fetcher?.close());
+  const kept = shared ?? createSharedKeeper(log);
+  cleanup.add('what scrapers have set up', () => kept.close());
+  let intake: Promise<Publisher> | undefined;
+  const openIntake = (): Promise<Publisher> => {
+    intake ??= open(names.stream('INTAKE'));
+    intake.catch(() => (intake = undefined));
+    return intake;
+  };
+  return { publisher, writer, blobs, shared: kept, submit: createSubmitFollowUps(openIntake, names) };
+}
+
+function createPorts(parts: WorkerParts, { publisher, writer, blobs, shared, submit }: Tools): WorkerPorts {
   const { connection, names, bucket, log, limits, registry, untilEmpty, fetcher } = parts;
   const solo = createSoloStarts(bucket);
   return {
@@ -103,6 +132,8 @@ function createPorts(
     tellInHand: createInHand(bucket, { worker: limits.worker, ttlMs: parts.deadAfterMs, log }),
     withLock: createTaskLock(bucket, { owner: limits.worker, ttlMs: parts.lockTtlMs }),
     ...(fetcher && { openFetch: (attempt) => fetcher.open(attempt) }),
+    sharedOf: (scraper) => shared.of(scraper),
+    submit,
     pausedBy: parts.pausedBy,
     isOpen: parts.isOpen,
     isKnownElsewhere: parts.isKnownElsewhere,

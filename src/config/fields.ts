@@ -36,6 +36,11 @@ export const fields = {
     'always',
     'When a write counts as stored: `always`, once the server has synced it to disk (writes go in atomic batches), or `interval`, at once (a power cut may lose the last moments)',
   ),
+  registry: field(
+    text,
+    'config/scrapers.yaml',
+    'File that says of each scraper whether its runs take place in the process of `trawl run` or on the cluster; config/examples/registry.yaml shows how. It may be absent',
+  ),
   nats: {
     url: field(servers, 'nats://127.0.0.1:4222', 'The servers of NATS', { envAlias: 'NATS_URL' }),
     user: optional(text, 'User name at NATS'),
@@ -108,9 +113,12 @@ export const fields = {
     concurrency: field(integer({ min: 1, max: 1_000 }), '3', 'Tasks that a worker runs at once', {
       flag: 'concurrency',
     }),
-    scrapers: field(text, 'config/scrapers', 'Folder of the scrapers that a worker loads', {
-      flag: 'scrapers',
-    }),
+    scrapers: field(
+      list(text, 'one or more folders, files or packages, separated by commas'),
+      'config/scrapers',
+      'Where the scrapers are: folders, files or packages, separated by commas; workers run them, and coordinators check by them what is submitted',
+      { flag: 'scrapers' },
+    ),
     prefetch: field(
       integer({ min: 1, max: 10_000 }),
       '1000',
@@ -255,6 +263,19 @@ export const fields = {
       list(ipAndPort, 'one or more of ip:port, separated by commas'),
       'Addresses that may be fetched although they are not on the public internet, each with its port',
     ),
+  },
+  browser: {
+    path: optional(text, 'Where Chromium is, for scrapers that want a browser; unset: where systems put it'),
+    pages: field(integer({ min: 1, max: 1_000 }), '4', 'Pages that the browser of a worker has open at once'),
+    idle: field(duration({ minMs: 1 }), '60s', 'How long a browser without a page is kept'),
+    sandbox: field(
+      yesOrNo,
+      'true',
+      'Whether Chromium keeps pages in its sandbox; it cannot as root, nor in most containers',
+    ),
+  },
+  sinks: {
+    file: optional(text, 'Path of a YAML file of sinks; config/sinks.yaml shows how'),
   },
   lock: {
     ttl: field(

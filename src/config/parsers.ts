@@ -1,5 +1,6 @@
 /** How the text of a setting becomes its value. Pure: whatever reads files or the environment is elsewhere. */
 import { isIP, isIPv4, isIPv6 } from 'node:net';
+import { parseDuration } from '../domain/duration.ts';
 import { Secret } from '../domain/secret.ts';
 
 /** Flags and variables are text, a repeated flag or a YAML list is several; numbers stay as they were written. */
@@ -62,7 +63,6 @@ export function port(range: { min: number }): Parser<number> {
   return single(`a port from ${min} to 65535`, (given) => readInteger(given, { min, max: 65_535 }));
 }
 
-const MS_PER_UNIT: Readonly<Record<string, number>> = { ms: 1, s: 1000, m: 60_000, h: 3_600_000 };
 const MS_PER_HOUR = 3_600_000;
 /** Timers of Node fire at once when they are set past 24.8 days, so durations that are waited for end well below. */
 const DURATION_MAX_MS = 24 * MS_PER_HOUR;
@@ -72,11 +72,8 @@ export function duration(range: { minMs: number; maxMs?: number }): Parser<numbe
   const { minMs, maxMs = DURATION_MAX_MS } = range;
   const least = minMs % 1000 === 0 ? `${minMs / 1000}s` : `${minMs}ms`;
   return single(`a duration (250ms, 30s, 5m, 1h) from ${least} to ${maxMs / MS_PER_HOUR}h`, (given) => {
-    const [, amount, unit = 'ms'] = /^(\d+(?:\.\d+)?)(ms|s|m|h)?$/.exec(given) ?? [];
-    const unitMs = MS_PER_UNIT[unit];
-    if (amount === undefined || unitMs === undefined) return undefined;
-    const ms = Math.round(Number(amount) * unitMs);
-    return ms >= minMs && ms <= maxMs ? ms : undefined;
+    const ms = parseDuration(given);
+    return ms !== undefined && ms >= minMs && ms <= maxMs ? ms : undefined;
   });
 }
 

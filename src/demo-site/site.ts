@@ -16,6 +16,7 @@ import { brokenPages } from './routes/broken.ts';
 import { cataloguePages } from './routes/catalogue.ts';
 import { controlPages } from './routes/control.ts';
 import { plainPages } from './routes/plain.ts';
+import { renderedPages } from './routes/rendered.ts';
 import { wallPages } from './routes/walls.ts';
 import { createRuleBook, type Rule } from './rules.ts';
 import { findMaxConcurrent, findMaxPerWindow, findSpacing, type Look } from './seen.ts';
@@ -145,6 +146,7 @@ function createState(
     ...bodyPages(),
     ...brokenPages(),
     ...plainPages(),
+    ...renderedPages(products),
   };
   const control = controlPages({ log, sessions, sockets, proxies: () => proxies, reset });
   return {

@@ -31,6 +31,15 @@ export interface TaskSpec {
   readonly parent?: string;
 }
 
+/** A task that another one wants done, in the same run. */
+export interface FollowUp {
+  readonly scraper: string;
+  readonly url?: string;
+  readonly key?: string;
+  readonly input?: Readonly<Record<string, unknown>>;
+  readonly priority: Priority;
+}
+
 /** A task as a schedule submits it. */
 export interface ScheduledTask {
   readonly url?: string;

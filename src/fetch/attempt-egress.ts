@@ -39,7 +39,7 @@ const NEXT_SESSION_MS = 1_000;
 
 export function createAttemptEgress(
   { task, scraper }: AttemptFacts,
-  parts: Pick<FetchParts, 'pool' | 'clock' | 'settings'>,
+  parts: Pick<FetchParts, 'pool' | 'clock' | 'settings' | 'circuits'>,
   fetchToRefresh: Fetch,
 ): AttemptEgress {
   const { pool, clock } = parts;
@@ -137,6 +137,7 @@ export function createAttemptEgress(
     session.invalidate();
     permit.discard();
     pool.tellSession(session.news('invalid'));
+    parts.circuits.renew(permit);
     throw new Failure('NO_EGRESS', `the session ${session.id} is not valid any more`, {
       retryAtMs: clock.epoch() + NEXT_SESSION_MS,
       ...(permit.egress !== DIRECT && { proxy: permit.egress }),

@@ -15,7 +15,7 @@ import { judgePage } from './judge-page.ts';
 import { makePage } from './make-page.ts';
 import type { CachedPage } from './page-cache.ts';
 import type { Permit } from './permit.ts';
-import { readRequest, type PageRequest } from './read-request.ts';
+import { conditional, readRequest, type PageRequest } from './read-request.ts';
 import type { RobotsSource } from './robots-keeper.ts';
 import { createRobotsSource } from './robots-source.ts';
 import { sendHop, withProxy, type HopAnswer } from './send-hop.ts';
@@ -46,6 +46,9 @@ export interface FollowMode {
   readonly permit?: Permit | undefined;
 }
 
+/** One for all attempts: noting where it came from would cost each of them more than the rest of its end. */
+const OVER = new Failure('CANCELLED', 'the attempt is over');
+
 export function createAttemptFetch(facts: AttemptFetchFacts, parts: FetchParts): AttemptFetch {
   const { scraper, rules } = facts;
   const { pool, clock, settings, cache } = parts;
@@ -64,7 +67,7 @@ export function createAttemptFetch(facts: AttemptFetchFacts, parts: FetchParts):
     counts: () => counts,
     close() {
       facts.signal.removeEventListener('abort', follows);
-      end.abort(new Failure('CANCELLED', 'the attempt is over'));
+      end.abort(OVER);
       egress.close();
     },
   };
@@ -74,7 +77,7 @@ export function createAttemptFetch(facts: AttemptFetchFacts, parts: FetchParts):
     options: FetchOptions = {},
     refreshing: boolean,
   ): Promise<Page> {
-    const request = readRequest(given, options, { ...settings, scraperRobots: scraper.robots });
+    const request = readRequest(given, options, { ...settings, scraper });
     const key = `${scraper.name} ${request.profile} ${egress.session()?.id ?? ''} ${request.url.href}`;
     const cached = request.cache ? cache.find(key) : undefined;
     const followed = await follow(cached ? conditional(request, cached) : request, {
@@ -90,9 +93,8 @@ export function createAttemptFetch(facts: AttemptFetchFacts, parts: FetchParts):
     const redirects: string[] = [];
     const seen = new Set<string>();
     for (;;) {
-      if (mode.robots) await parts.robots.check(hop.url, robotsSource(hop.url));
-      const permit = (redirects.length === 0 && mode.permit) || (await permitFor(hop.url, mode));
-      const sent = await sendHop({ ...hop, timeoutMs: leftMs }, permit, { parts, cookies, signal });
+      const given = redirects.length === 0 ? mode.permit : undefined;
+      const sent = await sendOne({ ...hop, timeoutMs: leftMs }, mode, given);
       const { answer } = sent;
       counts.bytes += answer.bytesReceived;
       leftMs = Math.max(1, leftMs - answer.timing.totalMs);
@@ -102,6 +104,18 @@ export function createAttemptFetch(facts: AttemptFetchFacts, parts: FetchParts):
       sent.conclude('ok');
       redirects.push(hop.url.href);
       hop = nextHop(hop, answer, { redirects, seen });
+    }
+  }
+
+  /** A page of the browser first: a permit must not wait for one. */
+  async function sendOne(hop: PageRequest, mode: FollowMode, given: Permit | undefined): Promise<HopAnswer> {
+    if (mode.robots) await parts.robots.check(hop.url, robotsSource(hop.url));
+    const slot = hop.engine === 'browser' ? await parts.browser.reserve(signal) : undefined;
+    try {
+      const permit = given ?? (await permitFor(hop.url, mode));
+      return await sendHop(hop, permit, { parts, cookies, signal, slot });
+    } finally {
+      slot?.release();
     }
   }
 
@@ -180,15 +194,4 @@ export function createAttemptFetch(facts: AttemptFetchFacts, parts: FetchParts):
     const waitMs = closedMs ?? retryAfterMs;
     return waitMs === undefined ? undefined : Math.ceil(clock.epoch() + waitMs);
   }
-}
-
-function conditional(request: PageRequest, { etag, lastModified }: CachedPage): PageRequest {
-  return {
-    ...request,
-    headers: [
-      ...(etag === undefined ? [] : [['if-none-match', etag] as const]),
-      ...(lastModified === undefined ? [] : [['if-modified-since', lastModified] as const]),
-      ...request.headers,
-    ],
-  };
 }

@@ -1,8 +1,10 @@
 /** What all attempts of a worker fetch with. */
 import type { UseOutcome } from '../domain/egress.ts';
+import type { BrowserEngine } from '../browser/engine.ts';
 import type { HttpEngine, HttpTimeouts } from '../http/engine.ts';
 import type { Clock } from '../runtime/clock.ts';
 import type { Log } from '../telemetry/log.ts';
+import type { Circuits } from './circuits.ts';
 import type { EgressDefaults } from './egress-policy.ts';
 import type { LeasePool } from './lease-ports.ts';
 import type { PageCache } from './page-cache.ts';
@@ -30,6 +32,8 @@ export interface FetchMeter {
 export interface FetchParts {
   readonly pool: LeasePool;
   readonly engine: HttpEngine;
+  readonly browser: BrowserEngine;
+  readonly circuits: Circuits;
   readonly robots: RobotsKeeper;
   readonly cache: PageCache;
   readonly settings: FetchSettings;

@@ -16,9 +16,10 @@ export interface FetcherStats {
   readonly waiting: number;
   readonly leases: number;
   readonly sockets: number;
+  readonly browserPages: number;
 }
 
-const IDLE: FetcherStats = { waiting: 0, leases: 0, sockets: 0 };
+const IDLE: FetcherStats = { waiting: 0, leases: 0, sockets: 0, browserPages: 0 };
 
 export function createFetcher(assemble: () => FetchParts): Fetcher {
   const rules = new WeakMap<Scraper, readonly CompiledRule[]>();
@@ -28,14 +29,20 @@ export function createFetcher(assemble: () => FetchParts): Fetcher {
       made ??= assemble();
       return createAttemptFetch({ ...attempt, rules: rulesOf(attempt.scraper) }, made);
     },
-    stats: () => (made ? { ...made.pool.stats(), sockets: made.engine.stats().sockets } : IDLE),
+    stats: () => (made ? statsOf(made) : IDLE),
     async close() {
       if (!made) return;
       // First the sockets: what is still under way ends, and is told about with the last report.
-      await made.engine.close();
+      made.circuits.close();
+      await Promise.all([made.engine.close(), made.browser.close()]);
       await made.pool.close();
     },
   };
+
+  function statsOf({ pool, engine, browser }: FetchParts): FetcherStats {
+    const { pages, sockets } = browser.stats();
+    return { ...pool.stats(), sockets: engine.stats().sockets + sockets, browserPages: pages };
+  }
 
   function rulesOf(scraper: Scraper): readonly CompiledRule[] {
     let compiled = rules.get(scraper);

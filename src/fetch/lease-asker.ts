@@ -1,5 +1,4 @@
 /** Asks the manager: all that is wanted in one turn of the loop in one question, and not again before it makes sense. */
-import type { ProxyAddress } from '../domain/egress.ts';
 import { messageOf } from '../domain/failure.ts';
 import type { Clock } from '../runtime/clock.ts';
 import { noLongerThan } from '../runtime/no-longer-than.ts';
@@ -15,7 +14,7 @@ import {
   type LeaseGroup,
   type PlannedWant,
 } from './lease-group.ts';
-import { createLease, isScarceGrant } from './lease.ts';
+import { createLease, isScarceGrant, type Way } from './lease.ts';
 import type { LeaseShelf } from './lease-shelf.ts';
 import { createLiveSession } from './live-session.ts';
 import type { Denial } from './permit.ts';
@@ -41,7 +40,7 @@ export interface AskerParts {
   readonly queue: ReportQueue;
   readonly log: Log;
   readonly shelf: LeaseShelf;
-  readonly readAddress: (grant: LeaseGrant) => ProxyAddress | undefined;
+  readonly readWay: (grant: LeaseGrant) => Way;
   readonly robotsVersion: (host: string) => number | undefined;
   readonly onRobots: (host: string, advice: RobotsAdvice) => void;
   readonly pump: (group: LeaseGroup) => void;
@@ -147,7 +146,7 @@ export function createAsker(parts: AskerParts): Asker {
     for (const grant of leases) {
       try {
         const session = grant.session && createLiveSession(grant.session);
-        shelf.add(group, createLease({ grant, address: parts.readAddress(grant), session, askedAt, now }));
+        shelf.add(group, createLease({ grant, ...parts.readWay(grant), session, askedAt, now }));
       } catch (error) {
         // Sealed with a key that this worker does not have: of no use here.
         parts.log.error('egress.unreadable', { egress: grant.egress, reason: messageOf(error) });

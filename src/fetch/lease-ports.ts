@@ -1,5 +1,4 @@
 /** What the pool of leases needs, and what it offers. */
-import type { ProxyAddress } from '../domain/egress.ts';
 import type { Clock } from '../runtime/clock.ts';
 import type { Log } from '../telemetry/log.ts';
 import type {
@@ -12,6 +11,7 @@ import type {
   RobotsNews,
   SessionNews,
 } from '../wire/egress.ts';
+import type { Way } from './lease.ts';
 import type { Denial, Permit, PermitRequest } from './permit.ts';
 
 export interface EgressPort {
@@ -29,7 +29,7 @@ export interface LeasePoolParts {
   readonly clock: Clock;
   readonly random: () => number;
   readonly log: Log;
-  readonly readAddress: (grant: LeaseGrant) => ProxyAddress | undefined;
+  readonly readWay: (grant: LeaseGrant) => Way;
   /** The version of a host's robots rules that are known here. */
   readonly robotsVersion: (host: string) => number | undefined;
   readonly onRobots: (host: string, advice: RobotsAdvice) => void;

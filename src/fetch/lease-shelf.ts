@@ -64,10 +64,11 @@ export function createLeaseShelf({ clock, random, queue, onFree }: ShelfParts): 
     },
     end(id) {
       const held = all.get(id);
-      if (held) endHeld(held, false);
+      // Said all the same: what the manager took away counts as held until it comes back or expires.
+      if (held) endHeld(held);
     },
     endGroup(group) {
-      for (const held of all.values()) if (held.group === group) endHeld(held, true);
+      for (const held of all.values()) if (held.group === group) endHeld(held);
     },
     renewed(ids, sentAt) {
       for (const id of ids) {
@@ -106,25 +107,39 @@ export function createLeaseShelf({ clock, random, queue, onFree }: ShelfParts): 
     // At the end of the line, so that the next request goes another way if there is one.
     if (lease.permitsLeft > 0) group.leases.set(id, lease);
     let released = false;
+    let preparing = false;
+    const ready = (): void => {
+      if (!preparing) return;
+      preparing = lease.preparing = false;
+      if (group.waiters.size > 0) onFree(group);
+    };
     return {
       kind: 'permit',
       egress: lease.grant.egress,
       address: lease.address,
+      control: lease.control,
       session: lease.session,
       robots,
-      sent: () => noteStart(lease),
+      prepare: () => void (preparing = lease.preparing = lease.grant.spacingMs > 0),
+      sent() {
+        noteStart(lease);
+        ready();
+      },
       release(used) {
         if (released) return;
         released = true;
         release(held, startedAt, used);
+        ready();
       },
-      discard: () => endHeld(held, true),
+      discard: () => endHeld(held),
     };
   }
 
   /** A lease that keeps a distance is of use to others from its last start on, however long the pages take. */
   function noteStart(lease: Lease): void {
     lease.started += 1;
+    // A browser takes its time from the permit to the wire.
+    lease.nextStartAt = Math.max(lease.nextStartAt, nextStart(clock.now(), lease.grant, 0));
     if (lease.grant.spacingMs > 0 && lease.started === lease.grant.permits)
       queue.started({ lease: lease.grant.id, count: lease.started, latestAt: clock.now() + SENDING_MS });
   }
@@ -146,7 +161,7 @@ export function createLeaseShelf({ clock, random, queue, onFree }: ShelfParts): 
       if (!lease.over && all.has(lease.grant.id)) group.leases.set(lease.grant.id, lease);
     } else {
       reportUse(lease, startedAt, used, now);
-      if (GRAVE.has(used.outcome)) endHeld(held, true);
+      if (GRAVE.has(used.outcome)) endHeld(held);
     }
     if (lease.inUse === 0 && (lease.over || lease.permitsLeft <= 0 || now >= lease.expiresAt)) giveBack(held);
     if (group.waiters.size > 0) onFree(group);
@@ -171,13 +186,11 @@ export function createLeaseShelf({ clock, random, queue, onFree }: ShelfParts): 
     lease.sent += 1;
   }
 
-  function endHeld(held: Held, tell: boolean): void {
+  function endHeld(held: Held): void {
     const { lease, group } = held;
     lease.over = true;
     group.leases.delete(lease.grant.id);
-    if (lease.inUse > 0) return;
-    if (tell) giveBack(held);
-    else drop(held);
+    if (lease.inUse === 0) giveBack(held);
   }
 
   function giveBack(held: Held): void {

@@ -1,5 +1,6 @@
 /** What a request needs before it may be sent, and what it says when it is over. */
 import type { NoEgressReason, ProxyAddress, UseOutcome } from '../domain/egress.ts';
+import type { TorControl } from '../http/tor-control.ts';
 import type { RobotsAdvice } from '../wire/egress.ts';
 import type { EgressPolicy } from './egress-policy.ts';
 import type { LiveSession } from './live-session.ts';
@@ -22,9 +23,13 @@ export interface Permit {
   readonly kind: 'permit';
   readonly egress: string;
   readonly address: ProxyAddress | undefined;
+  /** Where Tor takes its commands, if the egress is one. */
+  readonly control: TorControl | undefined;
   readonly session: LiveSession | undefined;
   /** To a fresh request. */
   readonly robots: RobotsAdvice | undefined;
+  /** It will take a while until it is sent; whoever keeps a distance to it waits for that. */
+  readonly prepare: () => void;
   /** The request is on its way to the site. */
   readonly sent: () => void;
   /** Once; later calls change nothing. */

@@ -30,7 +30,7 @@ export function pickLease(leases: Iterable<Lease>, facts: PickFacts): Pick {
     const { slots } = lease.grant;
     const startsAt = Math.max(facts.now, lease.nextStartAt);
     if (startsAt >= lease.expiresAt) continue;
-    if (slots !== null && lease.inUse >= slots) busy = true;
+    if (lease.preparing || (slots !== null && lease.inUse >= slots)) busy = true;
     else if (startsAt <= facts.now) return { kind: 'now', lease };
     else atMs = Math.min(atMs, startsAt);
   }

@@ -1,7 +1,9 @@
 /** What a handler asked for, checked and filled in. */
 import { Failure } from '../domain/failure.ts';
 import type { FetchOptions } from '../scrapers/page.ts';
+import type { Scraper } from '../scrapers/scraper.ts';
 import type { FetchSettings } from './fetch-parts.ts';
+import type { CachedPage } from './page-cache.ts';
 import type { HeaderList } from './profiles.ts';
 import type { HopRequest } from './send-hop.ts';
 
@@ -17,7 +19,7 @@ const METHOD = /^[A-Z]{1,20}$/;
 export function readRequest(
   given: string | URL,
   options: FetchOptions,
-  settings: FetchSettings & { readonly scraperRobots: boolean | undefined },
+  settings: FetchSettings & { readonly scraper: Pick<Scraper, 'robots' | 'engine'> },
 ): PageRequest {
   const url = readUrl(given);
   const method = (options.method ?? 'GET').toUpperCase();
@@ -32,10 +34,15 @@ export function readRequest(
     ...(options.lastModified === undefined ? [] : [['if-modified-since', options.lastModified] as const]),
     ...(options.json === undefined ? [] : [['content-type', 'application/json'] as const]),
   ];
+  const headers = [...conditions, ...Object.entries(options.headers ?? {})];
+  const engine = options.engine ?? settings.scraper.engine ?? 'http';
+  if (engine === 'browser') checkForBrowser(method, options);
   return {
     url,
     method,
-    headers: [...conditions, ...Object.entries(options.headers ?? {})],
+    headers,
+    engine,
+    waitFor: options.waitFor ?? 'load',
     body,
     profile: options.profile ?? settings.profile,
     timeoutMs: options.timeoutMs ?? settings.timeouts.totalMs,
@@ -43,8 +50,31 @@ export function readRequest(
     http2: options.http2 ?? settings.http2,
     maxRedirects: options.maxRedirects ?? settings.maxRedirects,
     accept: options.accept,
-    robots: options.robots ?? settings.scraperRobots ?? settings.robots,
-    cache: options.cache === true && method === 'GET' && conditions.length === 0,
+    robots: options.robots ?? settings.scraper.robots ?? settings.robots,
+    cache: options.cache === true && method === 'GET' && conditions.length === 0 && engine === 'http',
+  };
+}
+
+function checkForBrowser(method: string, { headers = {}, etag, lastModified }: FetchOptions): void {
+  if (method !== 'GET' || etag !== undefined || lastModified !== undefined)
+    throw new Failure('INVALID', 'a browser opens pages with GET, and without conditions', {
+      hint: "Set `engine: 'http'` for this one.",
+    });
+  if (Object.keys(headers).some((name) => name.toLowerCase() === 'cookie'))
+    throw new Failure('INVALID', 'a browser sends the cookies that it has, and no others', {
+      hint: 'Give the cookie to the session: session.setCookie(…).',
+    });
+}
+
+/** The same, if the page has changed since. */
+export function conditional(request: PageRequest, { etag, lastModified }: CachedPage): PageRequest {
+  return {
+    ...request,
+    headers: [
+      ...(etag === undefined ? [] : [['if-none-match', etag] as const]),
+      ...(lastModified === undefined ? [] : [['if-modified-since', lastModified] as const]),
+      ...request.headers,
+    ],
   };
 }
 

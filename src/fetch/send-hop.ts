@@ -1,8 +1,10 @@
 /** One request on its way: permit, headers and cookies, the answer, and what the egress is told about it. */
 import { DIRECT, type UseOutcome } from '../domain/egress.ts';
 import { asFailure, Failure } from '../domain/failure.ts';
-import type { HttpAnswer } from '../http/engine.ts';
+import type { BrowserSlot } from '../browser/engine.ts';
+import type { HttpAnswer, HttpRequest } from '../http/engine.ts';
 import { outcomeOfFailure } from '../policy/classify-answer.ts';
+import type { Engine } from '../scrapers/page.ts';
 import type { FetchOutcome, FetchParts } from './fetch-parts.ts';
 import type { CookieStore } from './cookie-store.ts';
 import type { LiveSession } from './live-session.ts';
@@ -19,6 +21,8 @@ export interface HopRequest {
   readonly timeoutMs: number;
   readonly maxBytes: number;
   readonly http2: boolean;
+  readonly engine: Engine;
+  readonly waitFor: string;
 }
 
 export interface HopAnswer {
@@ -35,32 +39,23 @@ export async function sendHop(
   hop: HopRequest,
   permit: Permit,
   context: {
-    readonly parts: Pick<FetchParts, 'engine' | 'settings' | 'profiles' | 'clock' | 'meter' | 'pool'>;
+    readonly parts: Pick<
+      FetchParts,
+      'engine' | 'settings' | 'profiles' | 'clock' | 'meter' | 'pool' | 'circuits'
+    >;
     readonly cookies: CookieStore;
     readonly signal: AbortSignal;
+    /** Where the browser is to open it. */
+    readonly slot: BrowserSlot | undefined;
   },
 ): Promise<HopAnswer> {
-  const { parts, cookies, signal } = context;
+  const { parts, cookies, signal, slot } = context;
   const startedAt = parts.clock.now();
   const { session } = permit;
   const jar = cookies.of(session);
   try {
     session?.adopt(parts.profiles.userAgentOf(hop.profile));
-    const answer = await parts.engine.send(
-      {
-        url: hop.url,
-        method: hop.method,
-        headers: parts.profiles.headers(hop.profile, hop.url, ownHeaders(hop, session, jar.header(hop.url))),
-        body: hop.body,
-        egress: { id: permit.egress, address: permit.address },
-        timeouts: { ...parts.settings.timeouts, totalMs: hop.timeoutMs },
-        maxBytes: hop.maxBytes,
-        http2: hop.http2,
-        onSent: permit.sent,
-      },
-      signal,
-    );
-    if (answer.setCookie.length > 0) jar.store(answer.setCookie, hop.url);
+    const answer = await (slot ? sendByBrowser(slot) : sendByHttp());
     return { answer, egress: permit.egress, conclude: (outcome, facts) => release(answer, outcome, facts) };
   } catch (error) {
     const failure = asFailure(error);
@@ -74,6 +69,34 @@ export async function sendHop(
     throw withProxy(failure, permit.egress);
   }
 
+  async function sendByHttp(): Promise<HttpAnswer> {
+    const own = ownHeaders(hop, session, jar.header(hop.url));
+    const headers = parts.profiles.headers(hop.profile, hop.url, own);
+    const answer = await parts.engine.send({ ...hop, ...wayOf(), headers }, signal);
+    if (answer.setCookie.length > 0) jar.store(answer.setCookie, hop.url);
+    return answer;
+  }
+
+  async function sendByBrowser(browser: BrowserSlot): Promise<HttpAnswer> {
+    permit.prepare();
+    const headers = ownHeaders(hop, session, '');
+    const named = headers.findLast(([name]) => name.toLowerCase() === 'user-agent')?.[1];
+    const userAgent = named ?? parts.profiles.userAgentOf(hop.profile);
+    const { identity } = jar;
+    const request = { ...hop, ...wayOf(), headers, userAgent, identity, cookies: jar.all() };
+    const answer = await browser.send(request, signal);
+    jar.replaceAll(answer.cookies);
+    return answer;
+  }
+
+  function wayOf(): Pick<HttpRequest, 'egress' | 'timeouts' | 'onSent'> {
+    return {
+      egress: { id: permit.egress, address: permit.address },
+      timeouts: { ...parts.settings.timeouts, totalMs: hop.timeoutMs },
+      onSent: permit.sent,
+    };
+  }
+
   function release(
     answer: HttpAnswer,
     outcome: UseOutcome,
@@ -83,6 +106,7 @@ export async function sendHop(
     const { retryAfterMs, counted = outcome } = facts;
     const { totalMs: ms, connectMs, firstByteMs } = timing;
     permit.release({ outcome, ms, connectMs, firstByteMs, status, retryAfterMs });
+    if (outcome === 'blocked') parts.circuits.renew(permit);
     if (session) parts.pool.tellSession(session.news(outcome === 'blocked' ? 'error' : 'ok'));
     parts.meter.fetched(counted, { ms: timing.totalMs, bytes: bytesReceived });
   }

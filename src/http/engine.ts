@@ -58,6 +58,8 @@ export interface HttpAnswer {
 export interface EngineOptions {
   /** Exact `ip:port` that may be fetched although they are not on the public internet. */
   readonly allowLoopback: readonly string[];
+  /** Only for addresses that the configuration names: nobody else's word leads there. */
+  readonly anyAddress?: boolean | undefined;
   /** Pools of connections that are kept; idle ones beyond that are closed. */
   readonly poolsMax: number;
   /** Connections at once to one origin through one egress; 0 = no limit. */
@@ -74,6 +76,8 @@ export interface EngineOptions {
 export interface HttpEngine {
   send(request: HttpRequest, signal: AbortSignal): Promise<HttpAnswer>;
   stats(): { readonly pools: number; readonly sockets: number; readonly inFlight: number };
+  /** Connections through this egress are not used again; what is under way on them may end. */
+  drop(egress: string): void;
   /** Ends what is under way as CANCELLED. No socket is left after it. */
   close(): Promise<void>;
 }
@@ -95,7 +99,11 @@ const NOT_OURS_TO_SEND: ReadonlySet<string> = new Set([
 
 export function createHttpEngine(options: EngineOptions): HttpEngine {
   const sockets = createSocketRegister();
-  const guard = createAddressGuard(options.allowLoopback, options.resolve);
+  const guard = createAddressGuard(
+    options.allowLoopback,
+    options.resolve,
+    options.anyAddress === true ? () => false : undefined,
+  );
   const secureContext = createSecureContext(
     options.ca === undefined ? {} : { ca: [...rootCertificates, options.ca] },
   );
@@ -113,6 +121,7 @@ export function createHttpEngine(options: EngineOptions): HttpEngine {
 
   return {
     send,
+    drop: (egress) => pools.drop(egress),
     stats: () => ({ pools: pools.size, sockets: sockets.size, inFlight }),
     close: () => (closing ??= close()),
   };
@@ -146,7 +155,12 @@ export function createHttpEngine(options: EngineOptions): HttpEngine {
   }
 }
 
-function checkRequest({ url, method, headers }: HttpRequest): void {
+/** Throws for what must not be sent, whoever would send it. */
+export function checkRequest({
+  url,
+  method,
+  headers,
+}: Pick<HttpRequest, 'url' | 'method' | 'headers'>): void {
   const problem =
     url.protocol !== 'http:' && url.protocol !== 'https:'
       ? `only http and https can be fetched, not ${url.protocol}`

@@ -24,6 +24,7 @@ const LOCAL_NAME = /(?:^|\.)localhost\.?$/i;
 export function createAddressGuard(
   allowed: readonly string[],
   resolve: Resolve = systemLookup,
+  isBad: (address: string) => boolean = isForbidden,
 ): AddressGuard {
   const exempt = new Set(allowed.map(readAllowed));
 
@@ -53,7 +54,7 @@ export function createAddressGuard(
   }
 
   function isClosed(address: string, port: number): boolean {
-    if (!isForbidden(address)) return false;
+    if (!isBad(address)) return false;
     const key = endpointKey(address, port);
     return key === undefined || !exempt.has(key);
   }

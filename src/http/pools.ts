@@ -31,6 +31,8 @@ export interface Pools {
   /** The lane for a route; hold it with `busy` while it is used, and call `rest` when it is not. */
   lane(route: Route): Lane;
   rest(): void;
+  /** Connections through this egress are not used again. */
+  drop(egress: string): void;
   destroy(reason: Error): Promise<void>;
 }
 
@@ -55,6 +57,13 @@ export function createPools(parts: ConnectorParts, limits: PoolLimits): Pools {
     lane,
     rest() {
       if (lanes.size > limits.poolsMax) trim();
+    },
+    drop(egress) {
+      for (const [key, one] of lanes) {
+        if (one.route.egress !== egress) continue;
+        lanes.delete(key);
+        retire(one);
+      }
     },
     async destroy(reason) {
       const all = [...lanes.values(), ...leaving];

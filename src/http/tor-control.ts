@@ -1,7 +1,7 @@
 /** Asks Tor for a new way through its network, so that the next connections leave from another address. */
 import { connect, type Socket } from 'node:net';
 import { Failure } from '../domain/failure.ts';
-import type { Secret } from '../domain/secret.ts';
+import { Secret } from '../domain/secret.ts';
 import { describe } from './http-failure.ts';
 import { createSocketReader, type SocketReader } from './socket-reader.ts';
 
@@ -10,6 +10,16 @@ export interface TorControl {
   readonly port: number;
   /** Absent where Tor asks for none. */
   readonly password?: Secret | undefined;
+}
+
+/** Reads `tcp://:password@127.0.0.1:9051`. Throws `INVALID`, without a word of the text. */
+export function parseTorControl(text: string): TorControl {
+  const url = URL.canParse(text) ? new URL(text) : undefined;
+  if (!url || url.port === '')
+    throw new Failure('INVALID', 'the control address of the proxy must have a host and a port');
+  const host = url.hostname.replace(/^\[|\]$/g, '');
+  const password = decodeURIComponent(url.password);
+  return { host, port: Number(url.port), ...(password !== '' && { password: new Secret(password) }) };
 }
 
 const LINE_MAX_BYTES = 4096;

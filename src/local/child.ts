@@ -188,7 +188,9 @@ function spawnChild({ command: [program = '', ...args], role, logFile }: ChildSp
   try {
     // The channel tells an actor when its supervisor is gone. A nats-server would not know what to do with it.
     const channel = role === 'nats' ? [] : (['ipc'] as const);
-    return spawn(program, args, { stdio: ['ignore', descriptor, descriptor, ...channel] });
+    // Ctrl-C goes to everyone at the terminal; a server that ended by it could store nothing of what is being finished.
+    const detached = role === 'nats';
+    return spawn(program, args, { stdio: ['ignore', descriptor, descriptor, ...channel], detached });
   } finally {
     closeSync(descriptor);
   }

@@ -35,6 +35,7 @@ export function writeClusterFiles(facts: ClusterFacts, log: Log): ContextNames |
     rmSync(paths.config, { force: true }); // the mode is set on a new file only
     writeFileSync(paths.config, text, { mode: 0o600 });
   }
+  if (plan.configHome === undefined) return undefined;
   try {
     return writeContexts({ configHome: plan.configHome, cluster, home: layout.home, urls, secrets });
   } catch (error) {

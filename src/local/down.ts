@@ -42,6 +42,7 @@ export async function bringDown({ home }: DownOptions, report: Report): Promise<
     }
     const swept = await sweepHome(layout, report);
     if ('outcome' in swept) return hasRun ? { outcome: 'stopped' } : swept;
+    if (swept.role === 'single') throw explainBusy(layout, swept); // it ends when its run does
     hasRun ||= swept.role !== 'clean';
     const waitedMs = performance.now() - began;
     if (waitedMs > 2 * stopMaxMs(graceMs)) throw explainBusy(layout, swept);

@@ -1,5 +1,5 @@
 /**
- * One process at a time works on a home: its supervisor, or a `down` or `clean` that tidies up.
+ * One process at a time works on a home: its supervisor, a run in single mode, or a `down` or `clean` that tidies up.
  *
  * The lock is a file `lock.<n>` that names its holder; the files of dead holders do not count. A contender that sees no
  * living holder creates its own file, which only one of several can do for the same n, and then looks again: whoever
@@ -13,7 +13,8 @@ import { join } from 'node:path';
 import { Failure } from '../domain/failure.ts';
 import { identify, isAlive, type ProcessIdentity } from './process-identity.ts';
 
-export type LockRole = 'supervisor' | 'down' | 'clean';
+const LOCK_ROLES = ['supervisor', 'down', 'clean', 'single'] as const;
+export type LockRole = (typeof LOCK_ROLES)[number];
 
 export interface LockHolder extends ProcessIdentity {
   readonly role: LockRole;
@@ -93,7 +94,7 @@ function readHolder(home: string, generation: number): LockText | undefined {
     const text = readFileSync(lockFile(home, generation), 'utf8');
     const { pid, mark, role, token } = JSON.parse(text) as Partial<LockText>;
     if (typeof pid !== 'number' || typeof mark !== 'string' || typeof token !== 'string') return undefined;
-    return { pid, mark, token, role: role === 'down' || role === 'clean' ? role : 'supervisor' };
+    return { pid, mark, token, role: LOCK_ROLES.find((each) => each === role) ?? 'supervisor' };
   } catch {
     return undefined; // released in between, or damaged: nobody holds it
   }

@@ -26,8 +26,8 @@ export const clusterPlan = v.object({
   /** What an actor gives itself to finish its work; the supervisor waits a little longer. */
   stopGraceMs: v.number(),
   startMaxMs: v.number(),
-  /** Where programs keep their settings: the contexts of the nats CLI go there. */
-  configHome: v.string(),
+  /** Where programs keep their settings: the contexts of the nats CLI go there. Absent: none are written. */
+  configHome: v.exactOptional(v.string()),
   /** What the cluster is asked to be, in the caller's words; a later `up` is compared with it. */
   settings: v.pipe(v.record(v.string(), v.string()), v.readonly()),
 });

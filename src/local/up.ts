@@ -11,7 +11,8 @@ import type { ClusterPlan } from './plan.ts';
 import type { Report } from './progress.ts';
 import type { ClusterState } from './state.ts';
 
-export interface UpOptions extends Omit<ClusterPlan, 'natsServer' | 'startMaxMs'> {
+export interface UpOptions extends Omit<ClusterPlan, 'natsServer' | 'startMaxMs' | 'configHome'> {
+  readonly configHome: string;
   /** Program and arguments of the process that calls `runSupervisor`. */
   readonly supervisorCommand: readonly string[];
   /** Default: found or fetched by nats/get-nats-server.sh. */

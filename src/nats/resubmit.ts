@@ -3,11 +3,12 @@
  * that came as a request. The message ids only keep the counts of duplicates right when a death repeats one within
  * two minutes; nothing else rests on them.
  */
-import { headers as createHeaders } from '@nats-io/nats-core';
+import { headers as createHeaders, type MsgHdrs } from '@nats-io/nats-core';
 import type { JsMsg } from '@nats-io/jetstream';
 import { Failure, messageOf } from '../domain/failure.ts';
 import { encode } from '../wire/codec.ts';
 import type { Names } from '../wire/names.ts';
+import { DEPTH_HEADER, PARENT_HEADER } from '../wire/submission.ts';
 import type { ParsedRequest } from '../wire/submission-task.ts';
 import type { Connection } from './connect.ts';
 import { AT_HEADER } from './intake-message.ts';
@@ -37,7 +38,9 @@ export function createResubmit({ js, nc }: Connection, names: Names): Resubmit {
     async tasks(tasks, { scraper, run, seq }) {
       const subject = names.submit(scraper, run);
       let part = 0;
-      for (const payload of pack(tasks)) await store(subject, payload, { msgID: `${seq} ${run} ${part++}` });
+      const headers = originOf(tasks[0]);
+      for (const payload of pack(tasks))
+        await store(subject, payload, { headers, msgID: `${seq} ${run} ${part++}` });
     },
     async fresh(tasks, { scraper, run, at }) {
       const headers = createHeaders();
@@ -72,6 +75,14 @@ export function createResubmit({ js, nc }: Connection, names: Names): Resubmit {
       });
     }
   }
+}
+
+/** All tasks of one message have the same. */
+function originOf(task: ParsedRequest | undefined): MsgHdrs {
+  const headers = createHeaders();
+  if (task?.depth !== undefined) headers.set(DEPTH_HEADER, String(task.depth));
+  if (task?.parent !== undefined) headers.set(PARENT_HEADER, task.parent);
+  return headers;
 }
 
 /** The fields of a task as a submitter writes them. */

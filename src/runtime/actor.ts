@@ -15,6 +15,8 @@ export interface Actor {
   run(stop: Stop): Promise<void>;
   /** Tasks that it has in hand. */
   inFlight?(): number;
+  /** What its mailbox understands besides the verbs of every actor. */
+  readonly verbs?: Readonly<Record<string, (body: unknown) => unknown>>;
 }
 
 export interface StopControl {

@@ -3,6 +3,7 @@ import type { Scraper } from './scraper.ts';
 
 export const noop: Scraper = {
   name: 'noop',
+  mode: 'distributed',
   async run(context) {
     const { items } = context.input;
     if (Array.isArray(items)) for (const item of items) context.emit(item);

@@ -1,4 +1,7 @@
 /** What a handler fetches with, and what it gets. */
+import type { HtmlDocument } from '../extract/document.ts';
+import type { FieldSpec } from '../extract/field-spec.ts';
+
 export interface FetchOptions {
   readonly method?: string;
   readonly headers?: Readonly<Record<string, string>>;
@@ -20,7 +23,13 @@ export interface FetchOptions {
   readonly profile?: string;
   readonly http2?: boolean;
   readonly robots?: boolean;
+  /** `browser`: the page as it is after its scripts have run; GET only. */
+  readonly engine?: Engine;
+  /** With the browser: `load` (the default), `networkidle`, or a selector of what must be there. */
+  readonly waitFor?: string;
 }
+
+export type Engine = 'http' | 'browser';
 
 export interface PageTiming {
   readonly connectMs?: number | undefined;
@@ -44,6 +53,16 @@ export interface Page {
   /** The addresses that led here, in order. */
   readonly redirects: readonly string[];
   readonly timing: PageTiming;
+}
+
+/** A page whose HTML can be asked for parts of it; nothing is parsed before that. */
+export interface ParsedPage extends Page {
+  readonly html: HtmlDocument;
+  /**
+   * Fields as a template has them: `extract({ title: { css: 'h1' }, price: { css: '.price', type: 'price' } })`.
+   * Throws `TARGET` with what is wrong where a field is required and missing, or is not what its type says.
+   */
+  readonly extract: (fields: Readonly<Record<string, FieldSpec>>) => Readonly<Record<string, unknown>>;
 }
 
 export type Fetch = (url: string | URL, options?: FetchOptions) => Promise<Page>;

@@ -2,6 +2,7 @@
 import * as v from 'valibot';
 import { asFailure, Failure } from '../domain/failure.ts';
 import { describeProxyAddress, parseProxyAddress, proxyIdOf } from '../domain/proxy-address.ts';
+import { spreadPorts } from '../domain/proxy-range.ts';
 import { PROXY_STATES, type EgressCaps } from '../domain/egress.ts';
 import { Secret } from '../domain/secret.ts';
 import type { Verb } from '../nats/mailbox.ts';
@@ -68,7 +69,7 @@ export function createProxyServices(
       const problems: { index: number; reason: string }[] = [];
       const records = wanted.flatMap((each, index) => {
         try {
-          return [recordOf(each, usualCaps)];
+          return spreadPorts(each).map((one) => recordOf(one, usualCaps));
         } catch (error) {
           problems.push({ index, reason: asFailure(error).message });
           return [];

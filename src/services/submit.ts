@@ -30,6 +30,9 @@ export interface SubmitPorts {
     tasks: readonly ParsedRequest[],
     origin: { run: string; seq: number; at: number },
   ) => Promise<ReadonlySet<string>>;
+  /** What is wrong with the input of a task; undefined: nothing, or nobody here knows. */
+  readonly checkInput?:
+    ((scraper: string, input: unknown) => Promise<string | undefined> | undefined) | undefined;
   readonly limits: SubmissionLimits;
   readonly now: () => number; // epoch ms
 }
@@ -57,7 +60,7 @@ export function createSubmitServices(ports: SubmitPorts): Record<string, Verb> {
       const members = tasks ?? [rest];
       if (members.length > limits.tasksMax)
         throw new Failure('INVALID', `${members.length} tasks in one request: at most ${limits.tasksMax}`);
-      const { requests, problems } = read(members, { scraper, run, priority: priority ?? undefined });
+      const { requests, problems } = await read(members, { scraper, run, priority: priority ?? undefined });
       const [problem] = problems;
       if (!tasks && problem) throw new Failure('INVALID', problem.reason);
       const answers =
@@ -66,10 +69,10 @@ export function createSubmitServices(ports: SubmitPorts): Record<string, Verb> {
     },
   };
 
-  function read(
+  async function read(
     members: readonly unknown[],
     { scraper, run, priority }: { scraper: string; run: string; priority: number | undefined },
-  ): Read {
+  ): Promise<Read> {
     const requests: ParsedRequest[] = [];
     const problems: Read['problems'][number][] = [];
     const header = priority === undefined ? undefined : String(priority);
@@ -82,8 +85,12 @@ export function createSubmitServices(ports: SubmitPorts): Record<string, Verb> {
         now: now(),
         limits,
       });
-      requests.push(...parsed.requests);
       for (const { reason } of parsed.problems) problems.push({ index, reason });
+      for (const request of parsed.requests) {
+        const reason = await ports.checkInput?.(scraper, request.input);
+        if (reason === undefined) requests.push(request);
+        else problems.push({ index, reason });
+      }
     }
     return { requests, problems };
   }

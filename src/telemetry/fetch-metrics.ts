@@ -5,6 +5,7 @@ export interface FetchGauges {
   readonly waiting: number;
   readonly leases: number;
   readonly sockets: number;
+  readonly browserPages: number;
 }
 
 export interface FetchMetrics {
@@ -35,6 +36,7 @@ export function createFetchMetrics(registry: Registry, read: () => FetchGauges):
   gauge('trawl_fetch_permits_waiting', 'Requests that wait for leave to be sent.', 'waiting');
   gauge('trawl_fetch_leases', 'Leases of egress in hand.', 'leases');
   gauge('trawl_fetch_sockets', 'Open connections to sites and proxies.', 'sockets');
+  gauge('trawl_fetch_browser_pages', 'Pages that the browser has open, or is about to.', 'browserPages');
   return {
     fetched(outcome, { ms, bytes: received }) {
       fetches.inc({ outcome });

@@ -42,7 +42,8 @@ export interface LeaseSession {
   readonly state: 'fresh' | 'valid';
   readonly userAgent: string;
   readonly headers: Readonly<Record<string, string>>;
-  readonly cookies: string; // JSON of the jar
+  /** JSON of the jar; on the way, sealed, together with the headers. */
+  readonly cookies: string;
   readonly validUntil?: number | undefined; // epoch ms
 }
 
@@ -101,7 +102,7 @@ export interface Use {
 export interface SessionNews {
   readonly id: string;
   readonly verdict: 'ok' | 'error' | 'invalid' | 'retire';
-  /** Absent: as they were. */
+  /** Absent: as they were. Sealed like those of a lease. */
   readonly cookies?: string | undefined;
   readonly headers?: Readonly<Record<string, string>> | undefined;
   readonly userAgent?: string | undefined;

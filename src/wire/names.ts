@@ -99,6 +99,10 @@ export const keys = {
   /** A proxy, in the bucket of the egress; what is sealed about it is sealed under this name. */
   proxy: (id: string): string => `proxy.${id}`,
   session: (id: string): string => `session.${id}`,
+  /** How far a sink is, and the wish that it starts over. */
+  sink: (name: string): string => `sink.${name}`,
+  allSinks: 'sink.*',
+  sinkReplay: (name: string): string => `sink-replay.${name}`,
   /** A flag that holds work back: of a run, a scraper, a host, or of everything. */
   pause: (kind: string, name: string): string => `control.pause.${kind}.${name}`,
   allPauses: 'control.pause.>',

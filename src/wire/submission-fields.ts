@@ -68,6 +68,22 @@ function timeOf(text: string): number | undefined {
   return ISO_TIME.test(text) ? Date.parse(text) : undefined;
 }
 
+/** Deeper than this is a circle of tasks, not a crawl. */
+export const DEPTH_LEVELS_MAX = 100_000;
+const TASK_ID = /^[A-Za-z0-9_-]{22}$/;
+
+/** How many tasks led to the tasks of a message, as a header says it. */
+export function parseDepth(text: string): number {
+  const depth = /^\d{1,6}$/.test(text) ? Number(text) : Infinity;
+  if (depth <= DEPTH_LEVELS_MAX) return depth;
+  throw new Failure('INVALID', `it must be a whole number from 0 to ${DEPTH_LEVELS_MAX}, not ${shown(text)}`);
+}
+
+export function parseParent(text: string): string {
+  if (TASK_ID.test(text)) return text;
+  throw new Failure('INVALID', `it must be the id of a task, not ${shown(text)}`);
+}
+
 /** A value in a sentence: short, whatever it is. */
 export function shown(value: unknown): string {
   if (typeof value === 'string') return JSON.stringify(value.length > 40 ? `${value.slice(0, 40)}…` : value);

@@ -31,6 +31,8 @@ export interface ParsedRequest {
   readonly input?: Readonly<Record<string, unknown>>;
   readonly priority: Priority;
   readonly notBefore?: number; // epoch ms
+  readonly depth?: number;
+  readonly parent?: string;
 }
 
 /** What holds for every task of the message, unless the task says otherwise. */
@@ -42,6 +44,9 @@ export interface Envelope {
   readonly key: string | undefined;
   readonly priority: Priority;
   readonly notBefore: number | undefined;
+  /** All tasks of a message were enqueued by one task, or by none. */
+  readonly depth: number | undefined;
+  readonly parent: string | undefined;
   readonly dropTracking: boolean;
   readonly now: number;
   readonly limits: SubmissionLimits;
@@ -96,6 +101,8 @@ function complete(fields: Fields, envelope: Envelope): ParsedRequest {
   if (key !== undefined) draft.key = parseKey(key, envelope.limits);
   if (input !== undefined) draft.input = input;
   if (dueAt !== undefined) draft.notBefore = dueAt;
+  if (envelope.depth !== undefined) draft.depth = envelope.depth;
+  if (envelope.parent !== undefined) draft.parent = envelope.parent;
   draft.id = identify(draft, envelope);
   return draft;
 }

@@ -4,7 +4,7 @@
  * one task in `submission-task.ts`.
  *
  * The headers Trawl-Priority, Trawl-Run, Trawl-Not-Before and, for a single task, Trawl-Key hold for every task of the
- * message; a field of the task beats the header. Nothing submitted vanishes: a member that is no task becomes a
+ * message; a field of the task beats the header. Trawl-Depth and Trawl-Parent say which task enqueued them. Nothing submitted vanishes: a member that is no task becomes a
  * problem that keeps its bytes and costs its neighbours nothing, and a message that cannot be read at all, or whose
  * subject or headers are wrong, becomes one problem that keeps all of them.
  */
@@ -13,8 +13,10 @@ import { defaultRunId } from '../domain/run-id.ts';
 import { createProblemId } from '../domain/task-id.ts';
 import { TOKEN } from './names.ts';
 import {
+  parseDepth,
   parseKey,
   parseNotBefore,
+  parseParent,
   parsePriority,
   parseRun,
   shown,
@@ -22,6 +24,10 @@ import {
 } from './submission-fields.ts';
 import { readMembers, type Members } from './submission-members.ts';
 import { agreeOnRun, parseTask, runOf, type Envelope, type ParsedRequest } from './submission-task.ts';
+
+/** What a worker says about the tasks that a task of its own led to. */
+export const DEPTH_HEADER = 'Trawl-Depth';
+export const PARENT_HEADER = 'Trawl-Parent';
 
 export interface Submission {
   /** Tokens of the subject. */
@@ -111,6 +117,8 @@ function readEnvelope(submission: Submission): Envelope {
     priority:
       fromHeader('Trawl-Priority', (text) => parsePriority(/^\d+$/.test(text) ? Number(text) : text)) ?? 0,
     notBefore: fromHeader('Trawl-Not-Before', (text) => parseNotBefore(text, { now, limits })),
+    depth: fromHeader(DEPTH_HEADER, parseDepth),
+    parent: fromHeader(PARENT_HEADER, parseParent),
     dropTracking: submission.dropTracking === true,
     now,
     limits,

@@ -56,6 +56,51 @@ t.test('results as NDJSON and CSV', async (t) => {
   t.equal(none.stderr, 'trawl: there is no run nowhere\n`trawl runs ls` lists the runs.\n');
 });
 
+t.test('items of kinds, and sums over them', async (t) => {
+  await stub.putRun({ id: 'kinds' });
+  await stub.write('kinds', [
+    recordOf('a', 'kinds', {
+      items: [
+        { kind: 'price', data: { p: 1 } },
+        { kind: 'note', data: { t: 'x' } },
+      ],
+    }),
+    recordOf('b', 'kinds', { items: [{ p: 2 }] }),
+    recordOf('c', 'kinds', { error: 'too slow' }),
+  ]);
+  const prices = (await trawl.run('results', 'kinds', '--kind', 'price')).stdout.trim().split('\n');
+  t.same(
+    prices.map((line) => JSON.parse(line) as unknown),
+    [
+      {
+        task: 'a',
+        run: 'kinds',
+        state: 'done',
+        url: 'https://shop.example/a',
+        kind: 'price',
+        item: { p: 1 },
+      },
+    ],
+  );
+  t.equal(
+    (await trawl.run('results', 'kinds', '--kind', 'price', '--format', 'csv')).stdout,
+    'task_id,task_url,kind,p\r\na,https://shop.example/a,price,1\r\n',
+  );
+  const sums = await trawl.json<{ groups: unknown[]; total: unknown }>('aggregate', 'kinds', '--by', 'kind');
+  t.match(sums.groups, [
+    { group: '(none)', items: 1 },
+    { group: 'note', items: 1, bytes: 9 },
+    { group: 'price', items: 1, bytes: 7 },
+  ]);
+  t.match(sums.total, { tasks: 3, done: 2, dead: 1, items: 3 });
+  t.match(
+    (await trawl.run('aggregate', 'kinds', '--by', 'status')).stdout,
+    /^STATUS +TASKS .*\ndone +2 [\s\S]*dead TIMEOUT +1 /,
+  );
+  t.match((await trawl.run('aggregate')).stdout, /^SCRAPER +TASKS [\s\S]*prices/, 'of all runs');
+  t.equal((await trawl.run('aggregate', 'nowhere')).code, 2);
+});
+
 t.test('whoever has read enough of the results may go', async (t) => {
   await stub.putRun({ id: 'long' });
   const item = 'x'.repeat(1_000);

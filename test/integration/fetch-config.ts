@@ -96,7 +96,7 @@ t.test('a worker as it is started: the scraper that comes along, its metrics, an
   const world = await openFetchWorld(t);
   const { config } = world;
   const worker = await startActor(
-    { ...config, worker: { ...config.worker, scrapers: join(projectRoot, 'config/scrapers') } },
+    { ...config, worker: { ...config.worker, scrapers: [join(projectRoot, 'config/scrapers')] } },
     { role: 'worker', log: quietLog },
   );
   t.teardown(async () => {

@@ -5,11 +5,12 @@ import { startActor } from '../../src/cluster/start-actor.ts';
 import { planCluster } from '../../src/cluster/topology.ts';
 import { loadConfig } from '../../src/config/load.ts';
 import { ROLES } from '../../src/domain/role.ts';
+import type { SinkSpec } from '../../src/domain/sink.ts';
 import { applyTopology } from '../../src/nats/apply-topology.ts';
 import { listBeats } from '../../src/nats/beats.ts';
 import { openBucket } from '../../src/nats/bucket.ts';
 import { createRandom } from '../kit/random.ts';
-import { quietLog, startNatsServer } from '../kit/nats-server.ts';
+import { quietLog, startNatsServer, temporaryFolder } from '../kit/nats-server.ts';
 
 const ROUNDS = 12;
 
@@ -19,6 +20,9 @@ const settings = { 'nats.url': server.url, 'http.port': '0' } as const;
 const { config } = loadConfig({ flags: settings, env: {}, cwd: '/' });
 await applyTopology(connection, planCluster(config), { onDrift: 'update' });
 const buckets = [openBucket(connection, 'cluster'), openBucket(connection, 'egress')];
+
+const path = temporaryFolder(t);
+const sink: SinkSpec = { name: 'stopped', type: 'ndjson', path, gzip: false, rotateBytes: 1_000_000 };
 
 interface Connz {
   readonly num_connections: number;
@@ -35,7 +39,7 @@ for (const role of ROLES) {
       const stop = new AbortController();
       const starting = startActor(
         { ...config, actor: { ...config.actor, id: `${role}-x` } },
-        { role, log: quietLog, stop: stop.signal },
+        { role, log: quietLog, stop: stop.signal, sink },
       );
       if (round % 3 === 2) stop.abort(); // while it still connects
       const actor = await starting.catch((error: unknown) => {

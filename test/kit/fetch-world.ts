@@ -10,11 +10,12 @@ import type { Fetcher } from '../../src/fetch/fetcher.ts';
 import { createServices } from '../../src/nats/services-client.ts';
 import type { Scraper } from '../../src/scrapers/scraper.ts';
 import { openDemoSite, openFakeProxy } from './demo-world.ts';
-import { quietLog, startNatsServer, type Teardown } from './nats-server.ts';
+import { quietLog, startNatsServer, type Teardown, type TestServer } from './nats-server.ts';
 import { startWorker, type RunningWorker } from './task-worker.ts';
 import { createTaskWorld, type NewTask, type TaskWorld } from './task-world.ts';
 
 export interface FetchWorld {
+  readonly server: TestServer;
   readonly world: TaskWorld;
   readonly site: DemoSite;
   readonly config: Config;
@@ -39,11 +40,14 @@ export interface FetchWorker extends RunningWorker {
 
 export interface FetchWorldOptions {
   readonly flags?: Readonly<Record<string, string>>;
+  readonly env?: Readonly<Record<string, string>>;
   readonly site?: DemoSiteOptions;
   /** So many proxies from the start, p0 and on. */
   readonly proxies?: number;
+  /** `false`: the test starts its own. */
+  readonly manager?: false;
   /** Other sites that may be fetched. */
-  readonly allow?: readonly DemoSite[];
+  readonly allow?: readonly { readonly port: number }[];
 }
 
 let count = 0;
@@ -59,11 +63,12 @@ export async function openFetchWorld(t: Teardown, options: FetchWorldOptions = {
       'egress.jitter': '0',
       ...options.flags,
     },
-    env: {},
+    env: options.env ?? {},
     cwd: '/',
   });
-  const manager = await startActor(config, { role: 'proxy-manager', log: quietLog });
+  const manager = options.manager ?? (await startActor(config, { role: 'proxy-manager', log: quietLog }));
   const stopManager = async (): Promise<void> => {
+    if (!manager) return;
     manager.abort();
     await manager.done;
   };
@@ -71,6 +76,7 @@ export async function openFetchWorld(t: Teardown, options: FetchWorldOptions = {
   const services = createServices(world.connection, world.names);
   if (options.proxies !== undefined) await addProxies(options.proxies);
   return {
+    server,
     world,
     site,
     stopManager,

@@ -1,5 +1,5 @@
 import t from 'tap';
-import { renderCsvLine, stringifyPlain } from '../../src/cli/csv.ts';
+import { renderCsvLine, stringifyPlain } from '../../src/sinks/csv.ts';
 import { createRowWriter, isWanted } from '../../src/cli/result-rows.ts';
 import type { TaskOutcome } from '../../src/client/results.ts';
 

@@ -58,6 +58,7 @@ t.test('nothing given: the defaults', async (t) => {
     home: '.trawl',
     namespace: 'trawl',
     durability: 'always',
+    registry: 'config/scrapers.yaml',
     nats: {
       url: ['nats://127.0.0.1:4222'],
       user: undefined,
@@ -76,7 +77,7 @@ t.test('nothing given: the defaults', async (t) => {
     http: { host: '127.0.0.1', port: 8080, actorPort: 0 },
     log: { level: 'info', format: 'auto' },
     publisher: { window: 4096, batch: 500, ackTimeout: 5000 },
-    worker: { concurrency: 3, scrapers: 'config/scrapers', prefetch: 1_000 },
+    worker: { concurrency: 3, scrapers: ['config/scrapers'], prefetch: 1_000 },
     tasks: { timeout: 3_600_000, retries: 3, retryBase: 60_000, retryMax: 3_600_000, watermark: 2_000_000 },
     runs: { maxActivePerScraper: 1, maxActive: 100, keep: 2_592_000_000, idleEnd: 30_000 },
     egress: {
@@ -114,6 +115,8 @@ t.test('nothing given: the defaults', async (t) => {
       profile: 'plain',
       allowLoopback: undefined,
     },
+    browser: { path: undefined, pages: 4, idle: 60_000, sandbox: true },
+    sinks: { file: undefined },
     lock: { ttl: 300_000 },
     local: { workers: 3, nodes: 1, portBase: 4222, maxStore: 8 * 2 ** 30, restartBackoffMax: 30_000 },
   } satisfies Config);

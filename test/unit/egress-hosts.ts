@@ -1,4 +1,5 @@
 import t from 'tap';
+import { Secret } from '../../src/domain/secret.ts';
 import { createDesk } from '../kit/egress-desk.ts';
 
 const MINUTE = 60_000;
@@ -141,6 +142,45 @@ t.test('without a time it is closed longer each time; good answers bring it back
   t.strictSame(told, [...slower(3), ...faster(3)]);
 });
 
+t.test(
+  'a crowd that is told to slow down at the same time is one voice, however late each of them ends',
+  async (t) => {
+    const desk = createDesk();
+    const leases = Array.from({ length: 8 }, (_, index) => desk.lease({}, `w${index}`));
+    desk.now += 100;
+    const said = (index: number, startedAgoMs: number, retryAfterMs?: number): void => {
+      const use = {
+        lease: leases[index]?.id ?? '',
+        n: 0,
+        outcome: 'throttled' as const,
+        startedAgoMs,
+        ms: 50,
+      };
+      const uses = [{ ...use, ...(retryAfterMs !== undefined && { retryAfterMs }) }];
+      desk.report({ worker: `w${index}`, uses });
+    };
+    const slowness = (): number | undefined => desk.book.host('site', desk.now)?.adaptiveDelayMs;
+    said(0, 90, 2_000);
+    said(1, 80, 2_000);
+    said(2, 80);
+    desk.now += 20;
+    said(3, 5, 2_000); // started before the news came to its worker
+    t.equal(slowness(), 1_000);
+    t.equal(desk.denial().retryInMs, 2_000, 'it is closed for as long as the last one was told');
+    desk.now += 2_000;
+    desk.book.tick(desk.now);
+    t.match(desk.book.host('site', desk.now), { state: 'open' });
+    said(4, 2_100); // slow pages
+    said(5, 1_900, 500);
+    t.equal(slowness(), 1_000);
+    t.match(desk.denial({}, 'other'), { reason: 'host_closed' }, 'what it asks for is heeded all the same');
+    desk.now += 500;
+    desk.book.tick(desk.now);
+    said(6, 0);
+    t.equal(slowness(), 2_000, 'told again after it was open');
+  },
+);
+
 const slower = (count: number): string[] =>
   Array.from({ length: count }, () => 'host site slower: throttled');
 const faster = (count: number): string[] =>
@@ -164,6 +204,13 @@ t.test('where limits are per egress, throttled closes the host for that egress',
       ['p01'],
     );
   }
+});
+
+t.test('blocked: who can change his address comes again soon', async (t) => {
+  const desk = createDesk();
+  desk.addProxies(1, { control: new Secret('tcp://127.0.0.1:9051') });
+  desk.use([desk.lease()], 'blocked');
+  t.equal(desk.denial().retryInMs, 15_000);
 });
 
 t.test('blocked: another egress at once; on five within a minute, or directly, the host', async (t) => {

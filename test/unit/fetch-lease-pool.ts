@@ -39,7 +39,7 @@ function bench(): Bench {
     clock,
     random: () => 0.5,
     log: quietLog,
-    readAddress: () => undefined,
+    readWay: () => ({ address: undefined, control: undefined }),
     robotsVersion: () => undefined,
     onRobots: () => undefined,
   });

@@ -137,7 +137,7 @@ t.test('a request is checked before anything is asked for', async (t) => {
     robots: true,
     profile: 'plain',
     egress: { via: 'auto', whenNone: 'wait', select: 'lru' },
-    scraperRobots: undefined,
+    scraper: {},
   } as const;
   const read = (...[url, options = {}]: [string, object?]): unknown => readRequest(url, options, settings);
   t.match(read('https://a.example/x'), {

@@ -1,6 +1,6 @@
 /** Loading scrapers from a folder, and finding them by name. */
 import { writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import t from 'tap';
 import { loadScrapers } from '../../src/scrapers/load.ts';
 import { noop } from '../../src/scrapers/noop.ts';
@@ -26,11 +26,12 @@ t.test('good files load beside broken ones', async (t) => {
     ['first', 'second'],
   );
   t.same(
-    problems.map(({ file }) => file),
+    problems.map(({ file }) => basename(file)),
     ['c-syntax.mjs', 'd-throws.mjs', 'e-nothing.mjs', 'f-shape.mjs', 'g-again.mjs'],
   );
-  const reasons = new Map(problems.map(({ file, reason }) => [file, reason]));
-  t.equal(reasons.get('d-throws.mjs'), 'at import');
+  const reasons = new Map(problems.map(({ file, reason }) => [basename(file), reason]));
+  t.equal(reasons.get('d-throws.mjs'), 'line 1: at import');
+  t.match(reasons.get('c-syntax.mjs'), /^line 1: Unexpected/);
   t.match(reasons.get('e-nothing.mjs'), /exports no scraper/);
   t.match(reasons.get('f-shape.mjs'), /name must be .*; retries must not be negative; .*function run/);
   t.match(reasons.get('g-again.mjs'), /a-default\.mjs has a scraper of the same name/);
@@ -51,18 +52,25 @@ t.test('what a scraper says about fetching is checked when it is loaded', async 
   say('negative', `limits: { delayMs: -1 }`);
   say('pattern', `blocks: [{ body: '(' }]`);
   say('hook', `validate: true`);
+  say('schema', `input: { page: 'number' }`);
+  say('timeout', `timeout: '5m'`);
+  say('crawl', `crawl: { deepth: 3 }`);
+  say('link', `crawl: { include: [7] }`);
   const { scrapers, problems } = await loadScrapers(folder);
   t.same(
     scrapers.map(({ name }) => name),
     ['good'],
   );
-  const reasons = new Map(problems.map(({ file, reason }) => [file, reason]));
+  const reasons = new Map(problems.map(({ file, reason }) => [basename(file), reason]));
   t.match(reasons.get('via.mjs'), 'egress.via must be one of auto, direct, proxy');
   t.match(reasons.get('word.mjs'), 'egress has no seession');
   t.match(reasons.get('limit.mjs'), 'limits has no delay');
   t.match(reasons.get('negative.mjs'), 'limits.delayMs must not be negative');
   t.match(reasons.get('pattern.mjs'), /block rule 1 cannot be read/);
   t.match(reasons.get('hook.mjs'), 'validate must be a function');
+  t.match(reasons.get('schema.mjs'), 'input must be a schema');
+  t.match(reasons.get('timeout.mjs'), 'timeout is for defineScraper');
+  t.match(reasons.get('crawl.mjs'), 'crawl has no deepth');
 });
 
 t.test('a folder that is not there is a problem, not a crash', async (t) => {

@@ -28,6 +28,9 @@ export interface Ledger {
   lastSeq(): Promise<number>;
 }
 
+/** What is wrong with the input of a task; undefined: nothing, or nobody here knows. */
+export type CheckInput = (scraper: string, input: unknown) => Promise<string | undefined> | undefined;
+
 export interface TaskQueue {
   /** Resolves when all of them are stored; throws when that cannot be said of one. Twice does no harm. */
   enqueue(tasks: readonly TaskMessage[]): Promise<void>;

@@ -15,8 +15,15 @@ import type { RunRecord } from '../../wire/run-record.ts';
 import type { ParsedSubmission } from '../../wire/submission.ts';
 import type { ParsedRequest } from '../../wire/submission-task.ts';
 import { acceptAll, type Accepted } from './accept.ts';
-import type { Ledger, RunDraft, TaskQueue } from './ports.ts';
-import { graveRecord, homeOf, lateRecord, queuedRecord, type Acceptable } from './task-record.ts';
+import type { CheckInput, Ledger, RunDraft, TaskQueue } from './ports.ts';
+import {
+  graveRecord,
+  homeOf,
+  lateRecord,
+  queuedRecord,
+  refusedRecord,
+  type Acceptable,
+} from './task-record.ts';
 
 export interface TakeInPorts {
   readonly ledger: Pick<Ledger, 'accept' | 'countDuplicates' | 'readMany'>;
@@ -24,12 +31,13 @@ export interface TakeInPorts {
   readonly intake: Pick<Intake, 'forward'>;
   /** The run, made if nobody knows it. */
   readonly ensureRun: (draft: RunDraft) => Promise<RunRecord>;
+  readonly checkInput?: CheckInput | undefined;
 }
 
 /** `lapsed`: it is no longer ours, and was left as it is. Throws when the message must come again. */
 export type TakeIn = (message: IntakeMessage, submitted?: ParsedSubmission) => Promise<'taken' | 'lapsed'>;
 
-export function createTakeIn({ ledger, queue, intake, ensureRun }: TakeInPorts): TakeIn {
+export function createTakeIn({ ledger, queue, intake, ensureRun, checkInput }: TakeInPorts): TakeIn {
   return async (message, submitted) => {
     const { headerRun, scraper } = message;
     if (!message.isHeld()) return 'lapsed';
@@ -50,8 +58,15 @@ export function createTakeIn({ ledger, queue, intake, ensureRun }: TakeInPorts):
     const { own, others } = splitByRun(requests, run);
     await forwardOthers(message, others);
 
-    const recordOf = isEnded(await ensureRun(home)) ? lateRecord : queuedRecord;
-    const records: Acceptable[] = own.map((request) => recordOf(request, { run, seq, at }));
+    const isLate = isEnded(await ensureRun(home));
+    const records: Acceptable[] = [];
+    for (const request of own) {
+      // Without a schema there is nothing to wait for; and there may be thousands in one message.
+      const checking = isLate ? undefined : checkInput?.(request.scraper, request.input);
+      const problem = checking && (await checking);
+      const recordOf = isLate ? lateRecord : problem === undefined ? queuedRecord : refusedRecord(problem);
+      records.push(recordOf(request, { run, seq, at }));
+    }
     for (const problem of problems) {
       const grave = problem.run ?? run;
       if (grave !== run) await ensureRun({ id: grave, scraper: home.scraper, standing: false });

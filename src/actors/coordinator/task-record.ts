@@ -43,6 +43,17 @@ export function lateRecord(task: ParsedRequest, origin: Origin): Acceptable {
   };
 }
 
+/** For a task whose input its scraper would not take. */
+export function refusedRecord(problem: string): (task: ParsedRequest, origin: Origin) => Acceptable {
+  return (task, origin) => ({
+    state: 'dead',
+    spec: specOf(task, origin),
+    at: origin.at,
+    faults: [],
+    error: { code: 'INVALID', message: problem },
+  });
+}
+
 export function graveRecord(problem: ParsedProblem, { run, seq, at }: Origin): Acceptable {
   const { id, scraper, reason, original } = problem;
   return {

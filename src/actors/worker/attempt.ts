@@ -3,9 +3,12 @@
  * so or its grace is over. Signal and logger are made when the handler first asks for them: many never do.
  */
 import { Failure, isFailureCode, messageOf } from '../../domain/failure.ts';
+import type { FollowUp } from '../../domain/task.ts';
 import type { AttemptOutcome } from '../../policy/settle.ts';
-import type { Scraper, ScraperContext } from '../../scrapers/scraper.ts';
-import type { Log } from '../../telemetry/log.ts';
+import { checkItems, storedItem, type EmittedItem } from '../../scrapers/check-items.ts';
+import type { Scraper } from '../../scrapers/scraper.ts';
+import { readInput } from '../../scrapers/standard-schema.ts';
+import { createContext } from './context.ts';
 import type { AttemptFetch, Delivery, WorkerPorts } from './ports.ts';
 
 export type Ending =
@@ -28,6 +31,8 @@ export interface Attempt {
   controller: AbortController | undefined;
   /** Made when the handler first fetches. */
   fetching: AttemptFetch | undefined;
+  /** What the handler wants done next; submitted if it succeeds. */
+  readonly followUps: FollowUp[];
   readonly onEnd: (attempt: Attempt, outcome: AttemptOutcome) => void;
 }
 
@@ -35,7 +40,7 @@ export interface AttemptParts {
   readonly delivery: Delivery;
   readonly scraper: Scraper;
   readonly timeoutMs: number;
-  readonly ports: Pick<WorkerPorts, 'withLock' | 'openFetch' | 'log'>;
+  readonly ports: Pick<WorkerPorts, 'withLock' | 'openFetch' | 'sharedOf' | 'log'>;
   readonly onEnd: (attempt: Attempt, outcome: AttemptOutcome) => void;
 }
 
@@ -55,12 +60,12 @@ export function startAttempt({ delivery, scraper, timeoutMs, ports, onEnd }: Att
     ended: false,
     controller: undefined,
     fetching: undefined,
+    followUps: [],
     onEnd,
   };
-  const items: unknown[] = [];
   // Also what ends at once ends after its start has been noted.
-  runHandler(scraper, createContext(attempt, items, ports)).then(
-    (data) => end(attempt, doneWith(attempt, items, data)),
+  runHandler(attempt, ports).then(
+    (outcome) => end(attempt, outcome),
     (error: unknown) => end(attempt, failedBy(error)),
   );
   return attempt;
@@ -79,42 +84,29 @@ export function leaveBehind(attempt: Attempt): void {
 }
 
 /** Async, because a handler of plain JavaScript may throw before it returns a promise, or return none. */
-async function runHandler(scraper: Scraper, context: ScraperContext): Promise<unknown> {
-  return scraper.run(context);
-}
-
-/** Its members are its own, and need no `this`: handlers take the context apart and pass parts of it on. */
-function createContext(attempt: Attempt, items: unknown[], ports: AttemptParts['ports']): ScraperContext {
-  const { task } = attempt.delivery;
-  let log: Log | undefined;
-  return {
-    task: task.spec,
-    url: task.spec.url,
-    input: task.spec.input ?? NO_INPUT,
-    attempt: task.faults.length + 1,
-    // Async, so that what is wrong with the request is a rejection like everything else.
-    async fetch(url, options) {
-      attempt.livedMs = performance.now();
-      const page = await fetchingOf(attempt, ports).fetch(url, options);
-      attempt.livedMs = performance.now();
-      return page;
-    },
-    get session() {
-      return attempt.fetching?.session();
-    },
-    emit(item) {
-      if (!attempt.ended) items.push(item);
-    },
-    progress: () => void (attempt.livedMs = performance.now()),
-    withLock: (key, use) => ports.withLock({ key, signal: signalOf(attempt) }, use),
-    get signal() {
-      return signalOf(attempt);
-    },
-    get log() {
-      const { id, run, scraper } = task.spec;
-      return (log ??= ports.log.child({ task: id, run, scraper }));
-    },
-  };
+async function runHandler(attempt: Attempt, ports: AttemptParts['ports']): Promise<AttemptOutcome> {
+  const { delivery, scraper, followUps } = attempt;
+  const given = delivery.task.spec.input ?? NO_INPUT;
+  const items: EmittedItem[] = [];
+  const data = await scraper.run(
+    createContext({
+      delivery,
+      scraper,
+      input: scraper.input ? ((await readInput(scraper.input, given)) as typeof given) : given,
+      shared: scraper.setup && (await ports.sharedOf?.(scraper)),
+      ports,
+      items,
+      followUps,
+      isOver: () => attempt.ended,
+      live: () => void (attempt.livedMs = performance.now()),
+      signal: () => signalOf(attempt),
+      fetching: () => fetchingOf(attempt, ports),
+      session: () => attempt.fetching?.session(),
+    }),
+  );
+  const sorted = scraper.item ? await checkItems(scraper.item, items) : { items: items.map(storedItem) };
+  const { pages, bytes } = attempt.fetching?.counts() ?? NOTHING_FETCHED;
+  return { kind: 'done', result: { ...sorted, pages, bytes, ...(data !== undefined && { data }) } };
 }
 
 function fetchingOf(attempt: Attempt, ports: AttemptParts['ports']): AttemptFetch {
@@ -158,14 +150,6 @@ function reasonOf(ending: Ending, { timeoutMs }: Attempt): Failure {
 }
 
 const NOTHING_FETCHED = { pages: 0, bytes: 0 };
-
-function doneWith({ fetching }: Attempt, items: readonly unknown[], data: unknown): AttemptOutcome {
-  const { pages, bytes } = fetching?.counts() ?? NOTHING_FETCHED;
-  return {
-    kind: 'done',
-    result: data === undefined ? { items, pages, bytes } : { items, pages, bytes, data },
-  };
-}
 
 /**
  * Read by its fields: a scraper's own copy of this package has a class of the same name, but not the same class.

@@ -42,6 +42,8 @@ export interface CrewParts {
   readonly ports: WorkerPorts;
   readonly limits: WorkerLimits;
   readonly settler: Settler;
+  /** Handlers that answer calls; they take slots too. */
+  callsRunning?(): number;
   /** Something ended: there may be room, or nothing left to do. */
   onChange(): void;
 }
@@ -103,7 +105,8 @@ export function createCrew(parts: CrewParts): Crew {
       if (!alone && running.size + settling.size === 0) startSuspect();
       return;
     }
-    while (running.size < limits.concurrency && settling.size < limits.settlingMax) {
+    const slots = limits.concurrency - (parts.callsRunning?.() ?? 0);
+    while (running.size < slots && settling.size < limits.settlingMax) {
       const delivery = waiting.take();
       if (!delivery) return;
       // A worker that has slept may wake with tasks that are somebody else's by now.
@@ -136,11 +139,11 @@ export function createCrew(parts: CrewParts): Crew {
   }
 
   function ended(attempt: Attempt, outcome: AttemptOutcome): void {
-    const { delivery, scraper, startedAt } = attempt;
+    const { delivery, scraper, startedAt, followUps } = attempt;
     running.delete(attempt);
     const ms = performance.now() - attempt.startedMs;
     taskMs = taskMs === undefined ? ms : taskMs + (ms - taskMs) * MEAN_WEIGHT;
-    settle(delivery, settler.attempt({ delivery, scraper, startedAt, outcome }));
+    settle(delivery, settler.attempt({ delivery, scraper, startedAt, outcome, followUps }));
     pump();
   }
 

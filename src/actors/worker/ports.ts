@@ -1,5 +1,5 @@
 /** What a worker needs from the rest of the world. */
-import type { Outcome, Priority, TaskMessage, TaskSpec } from '../../domain/task.ts';
+import type { FollowUp, Outcome, Priority, TaskMessage, TaskSpec } from '../../domain/task.ts';
 import type { PoisonLimits } from '../../policy/poison.ts';
 import type { SettleLimits } from '../../policy/settle.ts';
 import type { Fetch, SessionHandle } from '../../scrapers/page.ts';
@@ -94,6 +94,10 @@ export interface WorkerPorts {
     readonly scraper: Scraper;
     readonly signal: AbortSignal;
   }): AttemptFetch;
+  /** What the scraper has set up in this worker. Absent: nothing is ever set up. */
+  sharedOf?(scraper: Scraper): Promise<unknown>;
+  /** Submits what a task has led to, into the same run; rejects unless all of it is stored. */
+  submit?(followUps: readonly FollowUp[], from: TaskSpec): Promise<void>;
   /** Why this task must wait, if it must. */
   pausedBy(spec: TaskSpec): string | undefined;
   /** Whether this worker may take work at all. */

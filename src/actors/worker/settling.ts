@@ -2,7 +2,8 @@
  * Makes it so: what policy/settle decided about an attempt is stored first, and only then is the delivery
  * acknowledged. What cannot be stored is given back, and somebody tries again.
  */
-import type { Fault, Outcome, TaskMessage, TaskResult, TaskSpec } from '../../domain/task.ts';
+import { asFailure, Failure } from '../../domain/failure.ts';
+import type { Fault, FollowUp, Outcome, TaskMessage, TaskResult, TaskSpec } from '../../domain/task.ts';
 import { mayHaveLapsed } from '../../policy/lease.ts';
 import { decideSettlement, type AttemptOutcome, type Carry, type Settlement } from '../../policy/settle.ts';
 import type { Scraper } from '../../scrapers/scraper.ts';
@@ -24,22 +25,43 @@ export interface Ended {
   readonly scraper: Scraper;
   readonly startedAt: number;
   readonly outcome: AttemptOutcome;
+  /** What it wants done next. */
+  readonly followUps: readonly FollowUp[];
 }
 
 /** The ledger is full or away: as long as it takes to notice that it is back. */
 const UNSTORED_DELAY_MS = 5_000;
 
 export function createSettler(
-  ports: Pick<WorkerPorts, 'storeOutcome' | 'storeNext' | 'lastBeatAt' | 'announce' | 'log'>,
+  ports: Pick<WorkerPorts, 'storeOutcome' | 'storeNext' | 'submit' | 'lastBeatAt' | 'announce' | 'log'>,
   limits: WorkerLimits,
   lanes: Lanes,
 ): Settler {
   const { log } = ports;
   return { attempt, bury, cancel, postpone, giveBack };
 
-  function attempt({ delivery, scraper, startedAt, outcome }: Ended): Promise<void> {
+  function attempt(ended: Ended): Promise<void> {
+    const { delivery, startedAt, outcome, followUps } = ended;
+    if (outcome.kind !== 'done') return decide(ended);
     // Nothing is to be decided about what went well; and there may be tens of thousands of those in a second.
-    if (outcome.kind === 'done') return store(delivery, done(delivery.task, startedAt, outcome.result));
+    const stored = done(delivery.task, startedAt, outcome.result);
+    return followUps.length === 0 ? store(delivery, stored) : storeAfterFollowUps(ended, stored);
+  }
+
+  /** Its run must not end between the two, so what it has led to is stored first; twice does no harm. */
+  async function storeAfterFollowUps(ended: Ended, outcome: Outcome): Promise<void> {
+    const { delivery, followUps } = ended;
+    try {
+      if (!ports.submit) throw new Failure('INTERNAL', 'this worker cannot enqueue');
+      await ports.submit(followUps, delivery.task.spec);
+    } catch (error) {
+      const { code, message } = asFailure(error);
+      return decide({ ...ended, outcome: { kind: 'failed', failure: { code, message } } });
+    }
+    return store(delivery, outcome);
+  }
+
+  function decide({ delivery, scraper, startedAt, outcome }: Ended): Promise<void> {
     const { spec } = delivery.task;
     const settlement = decideSettlement(
       outcome,

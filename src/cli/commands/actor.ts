@@ -1,9 +1,9 @@
 /** `trawl worker`, `trawl coordinator`, …, `trawl all`: run actors in this process until told to stop. */
 import type { Argv } from 'yargs';
-import { ROLES, type Role } from '../../domain/role.ts';
+import { STANDING_ROLES } from '../../domain/role.ts';
 import type { Command } from '../command.ts';
 
-const MEANING: Readonly<Record<Role | 'all', string>> = {
+const MEANING: Readonly<Record<(typeof STANDING_ROLES)[number] | 'all', string>> = {
   coordinator: 'Run a coordinator: follows the cluster, one of several leads',
   'proxy-manager': 'Run a proxy-manager: owns proxies, sessions and politeness, one of several leads',
   worker: 'Run a worker',
@@ -20,7 +20,7 @@ const WORKER_EXAMPLES: Command['examples'] = [
   ],
 ];
 
-export const actorCommands: readonly Command[] = [...ROLES, 'all' as const].map((role) => ({
+export const actorCommands: readonly Command[] = [...STANDING_ROLES, 'all' as const].map((role) => ({
   usage: role,
   describe: MEANING[role],
   ...(role === 'worker' && { options: workerOptions }),

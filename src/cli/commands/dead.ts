@@ -12,6 +12,7 @@ export const deadCommand: Command = {
     ['$0 dead drop --scraper prices --since 7d --dry-run', 'How many it would be'],
   ],
   sections: ['nats', 'general'],
+  single: 'coordinator',
   options: (yargs) =>
     yargs
       .positional('action', { choices: ['ls', 'show', 'retry', 'drop'] as const, demandOption: true })

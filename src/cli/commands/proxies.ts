@@ -9,6 +9,10 @@ export const proxiesCommand: Command = {
     ['$0 proxies add http://user:password@proxy.example:8080', 'One more; its id is made from its address'],
     ['$0 proxies add socks5://127.0.0.1:9050 --id tor-1 --on worker-7', 'One that only that machine reaches'],
     [
+      '$0 proxies add socks5://127.0.0.1:9050-9059 --id tor --control 127.0.0.1:9051 --on worker-7',
+      'A port of Tor for each worker or slot: tor-9050 and on',
+    ],
+    [
       '$0 proxies import list.txt --tag dc',
       'Many: one per line, also as host:port:user:password; - is stdin',
     ],
@@ -28,7 +32,7 @@ export const proxiesCommand: Command = {
       .positional('proxies', {
         type: 'string',
         array: true,
-        describe: 'Addresses (add), a file (import), or ids',
+        describe: 'Addresses (add; a range of ports is many), a file (import), or ids',
       })
       .option('id', { type: 'string', describe: 'Name of the proxy (add of a single one)' })
       .option('weight', {

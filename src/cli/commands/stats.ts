@@ -9,6 +9,7 @@ export const statsCommand: Command = {
     ['$0 stats friday --json', 'Of one run, for a script'],
   ],
   sections: ['nats', 'general'],
+  single: 'coordinator',
   options: (yargs) => yargs.positional('run', { type: 'string' }),
   load: () => import('../effects/stats.ts'),
 };

@@ -9,6 +9,7 @@ export const watchCommand: Command = {
     ['$0 watch friday --json', 'A JSON document per change, one per line'],
   ],
   sections: ['nats', 'general'],
+  single: 'running',
   options: (yargs) => yargs.positional('run', { type: 'string', demandOption: true }),
   load: () => import('../effects/watch.ts'),
 };

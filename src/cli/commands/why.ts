@@ -9,6 +9,7 @@ export const whyCommand: Command = {
     ['$0 why 3kf0… --run friday', 'Where several runs have the same task'],
   ],
   sections: ['nats', 'general'],
+  single: 'coordinator',
   options: (yargs) =>
     yargs
       .positional('task', { type: 'string', demandOption: true })

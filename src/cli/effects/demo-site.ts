@@ -4,6 +4,7 @@ import { startFakeProxy, type FakeProxy } from '../../demo-site/fake-proxy.ts';
 import { PLACES } from '../../demo-site/places.ts';
 import { API_KEY, API_SECRET } from '../../demo-site/signature.ts';
 import { startDemoSite, type DemoSite } from '../../demo-site/site.ts';
+import { demoSitePort } from '../../local/layout.ts';
 import { readText, readWhole } from '../arguments.ts';
 import type { CommandContext } from '../command.ts';
 import { EXIT, type ExitCode } from '../exit.ts';
@@ -20,7 +21,7 @@ export async function run(context: CommandContext): Promise<ExitCode> {
   const stop = context.interrupts();
   const site = await startDemoSite({
     seed: readWhole(argv, 'seed', { min: 0, max: 1e9 }) ?? 1,
-    port: readWhole(argv, 'port', PORTS) ?? 0,
+    port: readWhole(argv, 'port', PORTS) ?? demoSitePort(context.config.local.portBase),
     host: readText(argv, 'host') ?? '127.0.0.1',
     products: readWhole(argv, 'products', { min: 1, max: 1e8 }) ?? 1000,
     ...(httpsPort === undefined ? {} : { tls: { fault: 'self-signed', port: httpsPort } }),

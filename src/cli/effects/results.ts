@@ -1,6 +1,6 @@
 /** `trawl results`: what the tasks of a run brought, as a stream. */
 import { once } from 'node:events';
-import { readText, requireText } from '../arguments.ts';
+import { readText, readTexts, requireText } from '../arguments.ts';
 import type { CommandContext } from '../command.ts';
 import { EXIT, type ExitCode } from '../exit.ts';
 import { createRowWriter, isWanted, type ResultFormat, type ResultState } from '../result-rows.ts';
@@ -10,7 +10,8 @@ export async function run(context: CommandContext): Promise<ExitCode> {
   const { argv, output } = context;
   const run = requireText(argv, 'run', 'trawl results RUN');
   const state = readText(argv, 'state') as ResultState;
-  const rows = createRowWriter(readText(argv, 'format') as ResultFormat, state);
+  const kinds = readTexts(argv, 'kind');
+  const rows = createRowWriter(readText(argv, 'format') as ResultFormat, state, kinds);
   await withClient(context, 'results', async ({ client }) => {
     for await (const outcome of client.results(run, { settledOnly: argv['follow'] !== true })) {
       const text = isWanted(outcome, state) ? rows.write(outcome) : '';

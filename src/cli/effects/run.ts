@@ -1,23 +1,68 @@
-/** `trawl run`: makes a run of a whole list, however long, and may wait for its end. */
+/** `trawl run`: makes a run of a whole list, however long, here or on the cluster, and may wait for its end. */
 import type { Client } from '../../client/client.ts';
-import type { RunSummary } from '../../client/answers.ts';
-import type { SubmitProgress } from '../../client/submit-stream.ts';
-import { readPriority, readText, requireText } from '../arguments.ts';
+import { decideRunMode } from '../../cluster/scraper-mode.ts';
+import { Failure } from '../../domain/failure.ts';
+import type { Mode } from '../../domain/mode.ts';
+import { readPriority, readText, requireText, type Arguments } from '../arguments.ts';
 import type { CommandContext } from '../command.ts';
 import { EXIT, type ExitCode } from '../exit.ts';
 import { followRun } from '../follow-run.ts';
-import { createMeter, createStatusLine, renderBar, renderCount, renderRate } from '../progress-bar.ts';
+import { renderCount } from '../progress-bar.ts';
+import { describeEnd, exitOf } from '../run-summary.ts';
+import { submitList } from '../submit-list.ts';
 import { openTaskFile, type TaskFile } from '../task-lines.ts';
 import { withClient } from '../with-connection.ts';
 
-const BAR_WIDTH = 24;
+const USAGE = 'trawl run SCRAPER --urls-file FILE';
 
 export async function run(context: CommandContext): Promise<ExitCode> {
+  const { argv, config } = context;
+  const scraper = requireText(argv, 'scraper', USAGE);
+  const asked = readMode(argv);
+  const { mode, reason } = await decideRunMode(config, scraper, asked);
+  if (mode === 'distributed')
+    return runDistributed(context, scraper).catch((error: unknown) => {
+      throw reason === 'elsewhere' ? explainElsewhere(context, scraper, error) : error;
+    });
+  if (reason !== 'asked') tellSingle(context, scraper);
+  // Loaded when it is wanted: whoever only submits needs no server and no actors.
+  const { runSingle } = await import('../single/run.ts');
+  return runSingle(context, scraper);
+}
+
+function readMode(argv: Arguments): Mode | undefined {
+  const single = argv['single'] === true || argv['resume'] !== undefined || argv['data'] !== undefined;
+  if (argv['distributed'] !== true) return single ? 'single' : undefined;
+  if (single)
+    throw new Failure('INVALID', '--distributed does not go with --single, --resume or --data', {
+      hint: 'A run on the cluster goes on by itself; `trawl watch RUN` follows it.',
+    });
+  return 'distributed';
+}
+
+/** Perhaps the name is only spelled wrong. */
+function explainElsewhere({ config }: CommandContext, scraper: string, error: unknown): unknown {
+  if (!(error instanceof Failure) || error.code !== 'UNAVAILABLE') return error;
+  const { code, message, hint = '' } = error;
+  const where = config.worker.scrapers.join(', ');
+  const why = `There is no scraper ${scraper} in ${where}, so only a cluster could run it.`;
+  return new Failure(code, message, { cause: error, hint: `${why} ${hint}`.trim() });
+}
+
+/** Whoever has a cluster may expect the run there. */
+function tellSingle({ loaded, config, output }: CommandContext, scraper: string): void {
+  const origin = loaded.sources.get('nats.url')?.kind ?? 'default';
+  if (output.json || origin === 'default') return;
+  process.stderr.write(
+    `${scraper} is a single scraper: it runs in this process, not on ${config.nats.url.join(', ')} (--distributed sends it there).\n`,
+  );
+}
+
+async function runDistributed(context: CommandContext, scraper: string): Promise<ExitCode> {
   const { argv, output } = context;
-  const scraper = requireText(argv, 'scraper', 'trawl run SCRAPER --urls-file FILE');
-  const file = openTaskFile(requireText(argv, 'urls-file', 'trawl run SCRAPER --urls-file FILE'));
+  const file: TaskFile = openTaskFile(requireText(argv, 'urls-file', USAGE));
   return withClient(context, 'run', async ({ client, ask }) => {
-    const { run, enqueued } = await stream(context, { client, scraper, file });
+    const { run, enqueued } = await submit(context, { client, scraper, file });
     const queued = { run_id: run, enqueued, worker_command: workerCommand(scraper, run) };
     if (argv['wait'] !== true) {
       output.result({ status: 'queued', ...queued }, describe(queued));
@@ -30,34 +75,11 @@ export async function run(context: CommandContext): Promise<ExitCode> {
   });
 }
 
-interface Source {
-  readonly client: Client;
-  readonly scraper: string;
-  readonly file: TaskFile;
-}
-
-async function stream(
+function submit(
   { argv, output }: CommandContext,
-  { client, scraper, file }: Source,
+  source: { readonly client: Client; readonly scraper: string; readonly file: TaskFile },
 ): ReturnType<Client['run']> {
-  const line = createStatusLine(output.json ? { write: () => undefined } : process.stderr);
-  const meter = createMeter();
-  try {
-    return await client.run(scraper, file.tasks, {
-      run: readText(argv, 'run-id'),
-      priority: readPriority(argv),
-      onProgress: (progress) =>
-        line.show(renderProgress(progress, file, meter.read(progress.tasks, performance.now()))),
-    });
-  } finally {
-    line.clear();
-  }
-}
-
-function renderProgress({ tasks, waiting }: SubmitProgress, file: TaskFile, perSecond: number): string {
-  const bar = file.bytes === undefined ? '' : `${renderBar(file.bytesRead() / file.bytes, BAR_WIDTH)}  `;
-  const wait = waiting ? '  the intake is full, waiting for room' : '';
-  return `${bar}${renderCount(tasks)} tasks  ${renderRate(perSecond)}${wait}`;
+  return submitList({ ...source, output, run: readText(argv, 'run-id'), priority: readPriority(argv) });
 }
 
 function workerCommand(scraper: string, run: string): string {
@@ -71,17 +93,4 @@ function describe(queued: { run_id: string; enqueued: number; worker_command: st
     `  npx trawl watch ${run}     follow it`,
     `  ${queued.worker_command}     a worker for it alone`,
   ].join('\n');
-}
-
-export function describeEnd({ id, state, counts }: RunSummary): string {
-  const { done, dead, cancelled, duplicates } = counts;
-  const parts = [`${renderCount(done)} done`, `${renderCount(dead)} dead`];
-  if (cancelled > 0) parts.push(`${renderCount(cancelled)} cancelled`);
-  if (duplicates > 0) parts.push(`${renderCount(duplicates)} duplicates`);
-  const next = dead > 0 ? `\nnpx trawl dead ls --run ${id} shows why.` : '';
-  return `Run ${id} has ended (${state}): ${parts.join(', ')}.${next}`;
-}
-
-export function exitOf({ counts }: RunSummary): ExitCode {
-  return counts.dead > 0 ? EXIT.deadTasks : EXIT.ok;
 }

@@ -4,7 +4,7 @@ import type { CommandContext } from '../command.ts';
 import type { ExitCode } from '../exit.ts';
 import { followRun } from '../follow-run.ts';
 import { withClient } from '../with-connection.ts';
-import { describeEnd, exitOf } from './run.ts';
+import { describeEnd, exitOf } from '../run-summary.ts';
 
 export function run(context: CommandContext): Promise<ExitCode> {
   return withClient(context, 'watch', async ({ ask }) => {

@@ -21,6 +21,8 @@ import { isCapped } from './window.ts';
 const THROTTLED_MS = 30_000;
 const THROTTLED_MAX_MS = 900_000;
 const BLOCKED_MS = 600_000;
+/** As long as Tor takes from one new circuit to the next, and a little more. */
+const ROTATED_MS = 15_000;
 const BLOCKED_MAX_MS = 21_600_000;
 const HOST_BLOCKED_MS = 60_000;
 const UNREACHABLE_MAX_MS = 900_000;
@@ -79,7 +81,9 @@ export function noteBlocked(state: State, host: Host, egress: Egress, startedAt:
   }
   const pair = pairOf(host, egress.id);
   if (!isPairNews(pair, startedAt)) return;
-  const until = now + doubled(BLOCKED_MS, pair.times, BLOCKED_MAX_MS);
+  // Who can change his address is somebody else a moment later.
+  const baseMs = egress.record?.control === undefined ? BLOCKED_MS : ROTATED_MS;
+  const until = now + doubled(baseMs, pair.times, BLOCKED_MAX_MS);
   closePair(state, pair, { reason: 'blocked', until, isNews: true }, now);
   host.blockedOn.delete(egress.id);
   host.blockedOn.set(egress.id, now);

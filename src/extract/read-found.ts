@@ -1,0 +1,174 @@
+/** Items from what was found: the same whichever way the page was read. */
+import type { FieldReader, ListReader, Member } from './compile-fields.ts';
+import type { Context, Converted } from './convert.ts';
+import type { SourcePage } from './field-spec.ts';
+import { textOf } from './html-text.ts';
+import { VALUES_MAX, type Budget } from './limits.ts';
+import type { FoundItem, Raw } from './match-plan.ts';
+import { copySafe } from './safe-value.ts';
+
+export interface Extracted {
+  readonly value: Readonly<Record<string, unknown>>;
+  /** Empty: the item is as the template wants it. */
+  readonly problems: readonly string[];
+}
+
+export interface Reading extends Context {
+  readonly page: SourcePage;
+  readonly html: string;
+  readonly budget: Budget;
+  /** Texts that were JSON, read once. */
+  readonly parsed: Map<string, unknown>;
+}
+
+const NO_FOUND: FoundItem = { values: [], lists: [] };
+
+export function readItem(
+  members: readonly Member[],
+  found: FoundItem,
+  reading: Reading,
+  json?: { readonly value: unknown },
+): Extracted {
+  const value: Record<string, unknown> = {};
+  const problems: string[] = [];
+  for (const member of members) {
+    if (member.kind === 'field') {
+      value[member.name] = readField(member, found, reading, json, problems);
+      continue;
+    }
+    const items = readList(member, found, reading, json);
+    value[member.name] = items.map((item) => item.value);
+    if (member.required && items.length === 0) problems.push(`${member.name} is missing`);
+    for (const [index, item] of items.entries())
+      problems.push(...item.problems.map((problem) => `${member.name}[${index}].${problem}`));
+  }
+  return { value, problems };
+}
+
+export function readList(
+  { members, list, path, slot }: ListReader,
+  found: FoundItem,
+  reading: Reading,
+  json?: { readonly value: unknown },
+): Extracted[] {
+  if (path === undefined) {
+    const items = list === undefined ? [] : (found.lists[list] ?? []);
+    return items.map((item) => readItem(members, item, reading));
+  }
+  const roots =
+    slot === undefined ? [json ? json.value : jsonOf(reading)] : jsonTexts(found.values[slot], reading);
+  const values = roots.flatMap((root) => path.read(root)).slice(0, VALUES_MAX);
+  return values.map((value) => readItem(members, NO_FOUND, reading, { value }));
+}
+
+/** Adds what is wrong with the field to `problems`. A loop, because most of a page's time is in here. */
+function readField(
+  field: FieldReader,
+  found: FoundItem,
+  reading: Reading,
+  json: { readonly value: unknown } | undefined,
+  problems: string[],
+): unknown {
+  const { spec, name } = field;
+  const values: unknown[] = [];
+  let count = 0;
+  for (const each of findValues(field, found, reading, json)) {
+    if (each === undefined) continue;
+    count += 1;
+    if (each.problem === undefined) values.push(each.value);
+    else problems.push(`${name} ${each.problem}`);
+    if (spec.all !== true) break;
+  }
+  if (count === 0) {
+    if (spec.required === true) problems.push(`${name} is missing`);
+    if (spec.default !== undefined) return spec.default;
+  }
+  return spec.all === true ? values : values.length === 0 ? null : values[0];
+}
+
+function findValues(
+  field: FieldReader,
+  found: FoundItem,
+  reading: Reading,
+  json: { readonly value: unknown } | undefined,
+): Converted[] {
+  const { spec, slot, path, convert } = field;
+  if (slot !== undefined) {
+    const raws = found.values[slot] ?? [];
+    if (path)
+      return jsonTexts(raws, reading).flatMap((root) =>
+        path.read(root).map((each) => convertJson(field, each, reading)),
+      );
+    const converted: Converted[] = [];
+    for (const raw of raws)
+      if (raw !== undefined) converted.push(convert(rawText(raw, field, reading), reading));
+    return converted;
+  }
+  if (spec.from === 'url') return [convert(reading.page.url, reading)];
+  if (spec.from === 'header') {
+    const text = headerOf(reading.page, spec.header ?? '');
+    return [text === undefined ? undefined : convert(text, reading)];
+  }
+  const root = json ? json.value : jsonOf(reading);
+  return (path ? path.read(root) : [root]).map((each) => convertJson(field, each, reading));
+}
+
+function convertJson({ spec, convert, check }: FieldReader, value: unknown, reading: Reading): Converted {
+  if (value === null || value === undefined) return undefined;
+  const asText = spec.type !== undefined && spec.type !== 'json';
+  if (typeof value === 'string' && (asText || spec.re2 !== undefined)) {
+    reading.budget.spend(value.length);
+    return convert(value, reading);
+  }
+  if (typeof value === 'object' || !asText) {
+    if (asText) return { value: undefined, problem: `is not ${spec.type ?? ''} but an object or a list` };
+    const copy = copySafe(value, reading.budget);
+    const problem = check?.(copy);
+    return { value: copy, problem };
+  }
+  return convert(typeof value === 'number' ? plainNumber(value) : JSON.stringify(value), reading);
+}
+
+/** Never as 1e21, and never with a point that might be taken for a mark of thousands. */
+function plainNumber(value: number): string {
+  const text = String(value);
+  return /^-?\d{1,3}\.\d{3}$/.test(text) ? `${text}0` : text;
+}
+
+function rawText(raw: NonNullable<Raw>, { spec }: FieldReader, { html, budget }: Reading): string {
+  if (typeof raw === 'string') {
+    budget.spend(raw.length);
+    return raw;
+  }
+  budget.spend(raw.end - raw.start);
+  return spec.type === 'html' ? html.slice(raw.start, raw.end) : textOf(html, raw);
+}
+
+/** Undefined where the text is no JSON. */
+function jsonTexts(raws: readonly Raw[] | undefined, reading: Reading): unknown[] {
+  return (raws ?? []).flatMap((raw) => {
+    if (raw === undefined) return [];
+    if (typeof raw !== 'string') reading.budget.spend(raw.end - raw.start);
+    const text = typeof raw === 'string' ? raw : textOf(reading.html, raw);
+    if (!reading.parsed.has(text)) reading.parsed.set(text, parseJson(text));
+    return [reading.parsed.get(text)];
+  });
+}
+
+function jsonOf({ page, parsed }: Reading): unknown {
+  if (!parsed.has('')) parsed.set('', page.json());
+  return parsed.get('');
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text) as unknown;
+  } catch {
+    return undefined;
+  }
+}
+
+function headerOf({ headers }: SourcePage, name: string): string | undefined {
+  const wanted = name.toLowerCase();
+  return Object.entries(headers).find(([each]) => each.toLowerCase() === wanted)?.[1];
+}

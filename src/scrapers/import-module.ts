@@ -1,0 +1,78 @@
+/**
+ * Imports the file of a scraper. TypeScript, ES modules that their package declares to be CommonJS, and `trawl` itself
+ * where it is not installed need help from the hooks in `module-hooks.ts`, which are set up when the first file needs them.
+ */
+import { execFile } from 'node:child_process';
+import { readFile } from 'node:fs/promises';
+import { createRequire, register } from 'node:module';
+import { pathToFileURL } from 'node:url';
+import { Failure, messageOf } from '../domain/failure.ts';
+import { isEsModule, stripsTypes } from './module-kind.ts';
+
+type Module = Readonly<Record<string, unknown>>;
+
+const TYPESCRIPT = /\.m?ts$/;
+const IMPORTS_TRAWL = /\bfrom\s*['"]trawl(?:\/testing)?['"]/;
+const CHECK_MAX_MS = 10_000;
+let registered = false;
+
+/** Throws `INVALID` with what is wrong, and the line if that can be found out. */
+export async function importModule(path: string): Promise<Module> {
+  try {
+    if (!registered && needsHooks(path, await readFile(path, 'utf8'))) registerHooks();
+    return (await import(pathToFileURL(path).href)) as Module;
+  } catch (error) {
+    const line = (await lineOfSyntax(error, path)) ?? lineIn(error, path);
+    const where = line === undefined ? '' : `line ${line}: `;
+    throw new Failure('INVALID', `${where}${messageOf(error)}`, { cause: error });
+  }
+}
+
+function needsHooks(path: string, source: string): boolean {
+  if (TYPESCRIPT.test(path)) return !stripsTypes() || !canImportTrawl(path, source);
+  return isEsModule(path, source) === 'declared-otherwise' || !canImportTrawl(path, source);
+}
+
+function canImportTrawl(path: string, source: string): boolean {
+  if (!IMPORTS_TRAWL.test(source)) return true;
+  try {
+    createRequire(path).resolve('trawl');
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+function registerHooks(): void {
+  registered = true;
+  const own = (file: string): string => new URL(file, import.meta.url).href;
+  const data = { trawl: own('../index.js'), 'trawl/testing': own('../testing/test-scraper.js') };
+  register(own('./module-hooks.js'), { data });
+  // So that errors name the lines of the file as it was written.
+  process.setSourceMapsEnabled(true);
+}
+
+/** Where it was thrown. */
+function lineIn(error: unknown, path: string): string | undefined {
+  const stack = error instanceof Error ? (error.stack ?? '') : '';
+  for (const place of [pathToFileURL(path).href, path]) {
+    const at = stack.indexOf(`${place}:`);
+    const line = at === -1 ? undefined : /^\d+/.exec(stack.slice(at + place.length + 1))?.[0];
+    if (line !== undefined) return line;
+  }
+  return undefined;
+}
+
+/** Of an ES module that it cannot parse Node tells the line on its own screen only. */
+async function lineOfSyntax(error: unknown, path: string): Promise<string | undefined> {
+  if (!(error instanceof SyntaxError) || TYPESCRIPT.test(path)) return undefined;
+  const source = await readFile(path, 'utf8');
+  if (isEsModule(path, source) === false) return undefined;
+  return new Promise((resolve) => {
+    const words = ['--input-type=module', '--check', '-'];
+    const check = execFile(process.execPath, words, { timeout: CHECK_MAX_MS }, (_error, _out, said) =>
+      resolve(/^\[stdin\]:(\d+)/m.exec(said)?.[1]),
+    );
+    check.stdin?.on('error', () => undefined).end(source);
+  });
+}

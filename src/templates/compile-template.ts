@@ -1,0 +1,136 @@
+/** A template as a function from a page to its items and to where it leads. Pure. */
+import { compileExtractor, type Extraction, type Extractor } from '../extract/extractor.ts';
+import type { FieldSpec, SourcePage } from '../extract/field-spec.ts';
+import {
+  createFollowPolicy,
+  type DecideFollow,
+  type FollowLink,
+  type NotFollowed,
+} from '../policy/follow-links.ts';
+import { compileUrlPattern, type UrlPattern } from '../policy/url-pattern.ts';
+import { nextField, pickNext } from './next-page.ts';
+import type { FollowRule, PageRule, Template } from './template.ts';
+
+export interface TemplatePage extends SourcePage {
+  /** Links away from where the run started. */
+  readonly depth?: number | undefined;
+  /** Its place in a list that goes over several pages, from 1. */
+  readonly page?: number | undefined;
+  readonly spentRun?: number | undefined;
+  readonly spentHost?: ((host: string) => number) | undefined;
+}
+
+export interface BadItem {
+  readonly index: number;
+  readonly problem: string;
+  readonly item: unknown;
+}
+
+export interface FollowedLink extends FollowLink {
+  readonly scraper: string | undefined;
+  readonly priority: number | undefined;
+}
+
+export interface PageResult {
+  /** Which kind of page it was taken for; -1: the template has none for it. */
+  readonly rule: number;
+  readonly kind: string | undefined;
+  readonly items: readonly Readonly<Record<string, unknown>>[];
+  readonly bad: readonly BadItem[];
+  readonly next: string | undefined;
+  readonly links: readonly FollowedLink[];
+  readonly refused: Readonly<Partial<Record<NotFollowed, number>>>;
+}
+
+export interface CompiledTemplate {
+  extract(page: TemplatePage): PageResult;
+}
+
+interface CompiledRule {
+  readonly rule: PageRule;
+  readonly match: readonly UrlPattern[] | undefined;
+  readonly extractor: Extractor;
+  readonly follow: readonly { readonly rule: FollowRule; readonly decide: DecideFollow }[];
+}
+
+const NEXT = 'next';
+const NOTHING = { items: [], bad: [], next: undefined, links: [], refused: {} } as const;
+
+export function compileTemplate({ pages }: Template): CompiledTemplate {
+  const rules = pages.map(compileRule);
+  return {
+    extract(page) {
+      const index = rules.findIndex(({ match }) => !match || match.some((matches) => matches(page.url)));
+      const compiled = rules[index];
+      if (!compiled) return { rule: -1, kind: undefined, ...NOTHING };
+      const { rule, extractor } = compiled;
+      const extraction = extractor.extract(page);
+      const found = rule.fields ? [extraction.page] : extraction.items;
+      const next = rule.next && {
+        url: page.url,
+        page: page.page ?? 1,
+        items: found.length,
+        found: extraction.links.value[NEXT],
+      };
+      return {
+        rule: index,
+        kind: rule.kind,
+        items: found.filter(({ problems }) => problems.length === 0).map(({ value }) => value),
+        bad: found.flatMap(({ value, problems }, place) =>
+          problems.length === 0 ? [] : [{ index: place, problem: problems.join('; '), item: value }],
+        ),
+        next: rule.next && next && pickNext(rule.next, next),
+        ...decideLinks(compiled, page, extraction),
+      };
+    },
+  };
+}
+
+function compileRule(rule: PageRule): CompiledRule {
+  const next = rule.next && nextField(rule.next);
+  const links: Record<string, FieldSpec> = next ? { [NEXT]: next } : {};
+  for (const [index, { links: css = 'a[href]' }] of rule.follow.entries())
+    links[`follow${index}`] = { css, attr: 'href', all: true };
+  return {
+    rule,
+    match: rule.match?.map(compileUrlPattern),
+    extractor: compileExtractor({ fields: rule.fields ?? {}, items: rule.items, links }),
+    follow: rule.follow.map((each) => ({ rule: each, decide: createFollowPolicy(each) })),
+  };
+}
+
+function decideLinks(
+  { follow }: CompiledRule,
+  page: TemplatePage,
+  extraction: Extraction,
+): Pick<PageResult, 'links' | 'refused'> {
+  const links: FollowedLink[] = [];
+  const refused: Partial<Record<NotFollowed, number>> = {};
+  for (const [index, { rule, decide }] of follow.entries()) {
+    const hrefs = extraction.links.value[`follow${index}`];
+    const decision = decide({
+      url: page.url,
+      depth: page.depth ?? 0,
+      links: resolveAll(hrefs, extraction.base),
+      spentRun: page.spentRun,
+      spentHost: page.spentHost,
+    });
+    for (const link of decision.follow)
+      links.push({ ...link, scraper: rule.scraper, priority: rule.priority });
+    for (const [reason, many] of Object.entries(decision.refused))
+      refused[reason as NotFollowed] = (refused[reason as NotFollowed] ?? 0) + many;
+  }
+  return { links, refused };
+}
+
+/** `mailto:` and the like are no links to follow, and no problem either. */
+function resolveAll(hrefs: unknown, base: string): string[] {
+  if (!Array.isArray(hrefs)) return [];
+  return hrefs.flatMap((href) => {
+    try {
+      return typeof href === 'string' ? [new URL(href, base).href] : [];
+    } catch {
+      return [];
+    }
+  });
+}

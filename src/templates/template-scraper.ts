@@ -1,0 +1,130 @@
+/** A template as a scraper: the rest of the system does not know the difference. */
+import type { Mode } from '../domain/mode.ts';
+import { Failure } from '../domain/failure.ts';
+import { hostOf, normalizeUrl } from '../domain/url.ts';
+import { createCrawlBudget, type CrawlBudget } from '../policy/crawl-budget.ts';
+import type { EnqueueRequest } from '../scrapers/enqueue.ts';
+import type { Page } from '../scrapers/page.ts';
+import type { Scraper, ScraperContext } from '../scrapers/scraper.ts';
+import { compileTemplate, type PageResult } from './compile-template.ts';
+import { parseTemplate } from './parse-template.ts';
+import type { Template } from './template.ts';
+
+export interface TemplateScraper extends Scraper {
+  readonly mode: Mode;
+  /** Where a run starts that is given no addresses. */
+  readonly start: readonly string[];
+}
+
+/** What a task leaves beside its items. */
+export interface TemplateSummary {
+  readonly published: number;
+  readonly total: number;
+  readonly errors: number;
+  readonly bad: PageResult['bad'];
+  readonly followed: number;
+  readonly refused: PageResult['refused'];
+}
+
+/** Kept for people to look at; all are counted. */
+const BAD_KEPT_MAX = 20;
+
+/** Throws `INVALID` with every problem of the file, each with its line. */
+export function loadTemplate(text: string, file: string): TemplateScraper {
+  const parsed = parseTemplate(text, file);
+  if (parsed.ok) return createTemplateScraper(parsed.template);
+  throw new Failure(
+    'INVALID',
+    ['The template has problems:', ...parsed.problems.map((line) => `  ${line}`)].join('\n'),
+    { hint: 'config/scrapers/catalogue.yaml shows how a template is written.' },
+  );
+}
+
+export function createTemplateScraper(template: Template): TemplateScraper {
+  const { name, mode, engine, start, timeoutMs, retries, robots, limits, egress } = template;
+  const compiled = compileTemplate(template);
+  const budget = createCrawlBudget();
+  return {
+    name,
+    mode,
+    engine,
+    start,
+    ...(timeoutMs === undefined ? {} : { timeoutMs }),
+    ...(retries === undefined ? {} : { retries }),
+    ...(robots === undefined ? {} : { robots }),
+    ...(limits === undefined ? {} : { limits }),
+    ...(egress === undefined ? {} : { egress: defined(egress) }),
+    async run(context): Promise<TemplateSummary> {
+      const page = await fetchPage(template, context);
+      const { run } = context.task;
+      const number = pageNumber(context.input['page']);
+      const result = compiled.extract({
+        url: page.url,
+        headers: page.headers,
+        text: page.text,
+        json: page.json,
+        depth: context.task.depth ?? 0,
+        page: number,
+        spentRun: budget.spentRun(run),
+        spentHost: (host) => budget.spentHost(run, host),
+      });
+      if (result.rule === -1) throw noRule(name, page.url);
+      for (const item of result.items) {
+        if (result.kind === undefined) context.emit(item);
+        else context.emit(result.kind, item);
+      }
+      const followed = enqueueAll(context, result, { budget, number });
+      return {
+        published: result.items.length,
+        total: result.items.length + result.bad.length,
+        errors: result.bad.length,
+        bad: result.bad.slice(0, BAD_KEPT_MAX),
+        followed,
+        refused: result.refused,
+      };
+    },
+  };
+}
+
+async function fetchPage({ headers }: Template, context: ScraperContext): Promise<Page> {
+  if (context.url === undefined)
+    throw new Failure('INVALID', 'a template needs a URL, and the task has none', {
+      hint: 'Submit the address of a page.',
+    });
+  return context.fetch(context.url, { headers });
+}
+
+function enqueueAll(
+  context: ScraperContext,
+  { next, links }: PageResult,
+  { budget, number }: { budget: CrawlBudget; number: number },
+): number {
+  const requests: EnqueueRequest[] = links.map(({ url, raw, scraper, priority }) => ({
+    url,
+    ...(raw === undefined ? {} : { input: { rawUrl: raw } }),
+    ...(scraper === undefined ? {} : { scraper }),
+    ...(priority === undefined ? {} : { priority }),
+  }));
+  if (next !== undefined) requests.push({ url: next, input: { ...context.input, page: number + 1 } });
+  if (requests.length === 0) return 0;
+  const { enqueued } = context.enqueue(requests);
+  for (const { url } of links) budget.add(context.task.run, hostOf(url), normalizeUrl(url));
+  return enqueued;
+}
+
+/** Of a list that goes over several pages; the first unless an earlier page said otherwise. */
+function pageNumber(given: unknown): number {
+  return typeof given === 'number' && Number.isSafeInteger(given) && given > 0 ? given : 1;
+}
+
+function noRule(name: string, url: string): Failure {
+  return new Failure('INVALID', `the template ${name} has no page that matches ${url}`, {
+    hint: 'Add a page without match for all others, or do not follow such links.',
+  });
+}
+
+function defined<T extends object>(value: T): { [K in keyof T]: Exclude<T[K], undefined> } {
+  return Object.fromEntries(Object.entries(value).filter(([, each]) => each !== undefined)) as {
+    [K in keyof T]: Exclude<T[K], undefined>;
+  };
+}

@@ -1,0 +1,131 @@
+/** `trawl new`, `trawl try` and `trawl dev`, as a person uses them: in a folder of their own, without a cluster. */
+import { spawn, type ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
+import t from 'tap';
+import { projectRoot } from '../../src/project-root.ts';
+import { openDemoSite } from '../kit/demo-world.ts';
+import { guard, temporaryFolder, type Teardown } from '../kit/nats-server.ts';
+
+const MAIN = join(projectRoot, 'dist/src/cli/main.js');
+const folder = temporaryFolder(t);
+mkdirSync(join(folder, 'node_modules'));
+symlinkSync(projectRoot, join(folder, 'node_modules/trawl'));
+const site = await openDemoSite(t);
+
+function start(t: Teardown, ...words: string[]): ChildProcess {
+  const child = spawn(process.execPath, words, {
+    cwd: folder,
+    env: { PATH: process.env['PATH'] ?? '', HOME: folder },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  guard(child);
+  t.teardown(() => void child.kill('SIGKILL'));
+  return child;
+}
+
+async function run(
+  t: Teardown,
+  ...words: string[]
+): Promise<{ code: number | null; out: string; err: string }> {
+  const child = start(t, ...words);
+  if (!child.stdout || !child.stderr) throw new Error('no pipes');
+  const [[code], out, err] = await Promise.all([
+    once(child, 'close') as Promise<[number | null]>,
+    text(child.stdout),
+    text(child.stderr),
+  ]);
+  return { code, out, err };
+}
+
+const scraperFile = (name: string): string => join(folder, 'config/scrapers', name);
+
+t.test('a new scraper passes its own test, in every language', { timeout: 120_000 }, async (t) => {
+  for (const [name, file, ...flags] of [
+    ['plain', 'plain.mjs'],
+    ['typed', 'typed.ts', '--ts'],
+    ['sheet', 'sheet.yaml', '--template'],
+  ] as const) {
+    const written = await run(t, MAIN, 'new', name, ...flags);
+    t.match(written, { code: 0, out: new RegExp(`Wrote .*${file} and [\\s\\S]*npx trawl try ${name}`) });
+    t.ok(existsSync(scraperFile(file)));
+    const tested = await run(t, '--test', scraperFile(`${name}.test.mjs`));
+    t.match(tested, { code: 0, out: /# pass 2/ }, tested.out);
+  }
+  const again = await run(t, MAIN, 'new', 'plain');
+  t.match(again, { code: 1, err: /is there already/ }, 'nothing is written over');
+  t.match(await run(t, MAIN, 'new', 'a.b'), { code: 2, err: /letters, digits/ });
+  t.match(await run(t, MAIN, 'new', 'x', '--ts', '--template'), { code: 2, err: /not both/ });
+});
+
+t.test('one task, here and now', { timeout: 60_000 }, async (t) => {
+  const seen = await run(t, MAIN, 'try', 'plain', '--url', `${site.url}/`);
+  t.equal(seen.code, 0, seen.err);
+  t.match(seen.out, /^plain \(config\/scrapers\/plain\.mjs\): done after \d+ ms/);
+  t.match(seen.out, /GET +200 +\d+ +\d+ +direct +http/);
+  t.match(seen.out, /Items: 1\n {2}\{"url":/);
+  const json = await run(t, MAIN, 'try', 'typed', '--url', `${site.url}/`, '--json');
+  t.match(JSON.parse(json.out), {
+    scraper: 'typed',
+    ok: true,
+    error: null,
+    items: [{ url: `${site.url}/` }],
+    requests: [{ url: `${site.url}/robots.txt` }, { url: `${site.url}/`, status: 200, egress: 'direct' }],
+  });
+});
+
+t.test('what goes wrong is shown with its place', { timeout: 60_000 }, async (t) => {
+  writeFileSync(
+    scraperFile('bad.mjs'),
+    `import { defineScraper } from 'trawl';
+export default defineScraper({
+  name: 'bad',
+  async run({ emit, input }) {
+    emit(input.missing.field);
+  },
+});\n`,
+  );
+  writeFileSync(scraperFile('broken.mjs'), 'export default {\n  name: "broken",,\n};\n');
+  const failed = await run(t, MAIN, 'try', 'bad', '--input', '{"a":1}');
+  t.match(failed, { code: 1, out: /Error: INTERNAL: Cannot read[\s\S]*bad\.mjs:5/ });
+  const broken = await run(t, MAIN, 'try', 'broken', '--url', `${site.url}/`);
+  t.match(broken, { code: 2, err: /broken\.mjs: line 2: Unexpected token[\s\S]*Known here: bad, plain/ });
+  t.match(await run(t, MAIN, 'try', 'bad', '--input', '[1]'), { code: 2, err: /object of JSON/ });
+  const gone = await run(t, MAIN, 'try', 'plain', '--url', `${site.url}/nowhere`, '--json');
+  t.equal(gone.code, 1);
+  t.match(JSON.parse(gone.out), { ok: false, error: { code: 'REJECTED' }, items: [] });
+});
+
+t.test('again after every change, until it is told to stop', { timeout: 60_000 }, async (t) => {
+  const child = start(t, MAIN, 'dev', 'plain', '--url', `${site.url}/`);
+  let said = '';
+  let look = (): void => undefined;
+  for (const stream of [child.stdout, child.stderr])
+    stream?.on('data', (part: Buffer) => {
+      said += part.toString();
+      look();
+    });
+  const until = (pattern: RegExp): Promise<void> =>
+    new Promise((resolve) => {
+      look = () => {
+        if (!pattern.test(said)) return;
+        said = '';
+        resolve();
+      };
+      look();
+    });
+  await until(/Items: 1[\s\S]*waiting for a change/);
+  const path = scraperFile('plain.mjs');
+  const before = readFileSync(path, 'utf8');
+  writeFileSync(path, before.replace('emit({ url: here.url, title });', 'emit({ changed: title });'));
+  await until(/\{"changed":[\s\S]*waiting for a change/);
+  writeFileSync(path, before.replace('emit({', 'emit({{'));
+  await until(/line \d+: Unexpected token[\s\S]*waiting for a change/);
+  writeFileSync(path, before);
+  await until(/\{"url":[\s\S]*waiting for a change/);
+  child.kill('SIGINT');
+  const [code] = (await once(child, 'close')) as [number | null];
+  t.equal(code, 0);
+});

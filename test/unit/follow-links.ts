@@ -1,0 +1,104 @@
+import t from 'tap';
+import { createCrawlBudget } from '../../src/policy/crawl-budget.ts';
+import { createFollowPolicy, registrableDomain, type FollowRules } from '../../src/policy/follow-links.ts';
+import { compileUrlPattern } from '../../src/policy/url-pattern.ts';
+
+const url = 'http://www.shop.example.com/list';
+
+function follow(rules: FollowRules, links: readonly string[], more = {}) {
+  const { follow: found, refused } = createFollowPolicy(rules)({ url, depth: 0, links, ...more });
+  return { found: found.map((link) => link.url), refused };
+}
+
+t.test('patterns', async (t) => {
+  const cases: [string, string, boolean][] = [
+    ['/product/*', 'http://a.example/product/1', true],
+    ['/product/*', 'http://a.example/x/product/1', false],
+    ['*/product/*', 'http://a.example/x/product/1', true],
+    ['/', 'http://a.example', true],
+    ['http://a.example/*.html', 'http://a.example/b.html', true],
+    ['http://a.example/*.html', 'http://a.example/.htm', false],
+    ['*a*a', 'http://x.example/a', true],
+    ['/a?x=1', 'http://x.example/a?x=1', true],
+    ['/a?x=1', 'http://x.example/abx=1', false],
+    ['re2:/(p|q)/[0-9]+$', 'http://x.example/q/12', true],
+    ['re2:/(p|q)/[0-9]+$', 'http://x.example/q/12x', false],
+  ];
+  for (const [pattern, address, wanted] of cases)
+    t.equal(compileUrlPattern(pattern)(address), wanted, `${pattern} ${address}`);
+  for (const pattern of ['', 're2:(', 're2:(?=a)', 'x'.repeat(600)])
+    t.throws(() => compileUrlPattern(pattern), { code: 'INVALID' }, pattern.slice(0, 20));
+});
+
+t.test('include, exclude, and each page once', async (t) => {
+  const links = [
+    url,
+    `${url}#top`,
+    'http://www.shop.example.com/p/1',
+    'http://www.shop.example.com/p/1#x',
+    'http://www.shop.example.com/p/2?print=1',
+    'http://www.shop.example.com/q',
+    'mailto:a@b.example',
+    'http://a b/',
+  ];
+  t.same(follow({ include: ['/p/*'], exclude: ['*print=1*'] }, links), {
+    found: ['http://www.shop.example.com/p/1'],
+    refused: { repeated: 3, excluded: 2, invalid: 2 },
+  });
+});
+
+t.test('within a host, a site, or anywhere', async (t) => {
+  const links = ['http://www.shop.example.com/a', 'https://blog.example.com/', 'http://other.example/'];
+  t.equal(follow({ within: 'host' }, links).found.length, 1);
+  t.equal(follow({}, links).found.length, 2, 'the site is the default');
+  t.equal(follow({ within: 'anywhere' }, links).found.length, 3);
+  t.equal(registrableDomain('a.b.co.uk'), 'b.co.uk');
+  t.equal(registrableDomain('127.0.0.1:80'), '127.0.0.1:80');
+  t.equal(registrableDomain('localhost:80'), 'localhost:80');
+  t.equal(registrableDomain('[::1]'), '[::1]');
+});
+
+t.test('tracking parameters are dropped by option, and the link is kept as it was', async (t) => {
+  const link = 'http://www.shop.example.com/p?utm_source=x&b=2&a=1';
+  const plain = createFollowPolicy({})({ url, depth: 0, links: [link] });
+  t.same(plain.follow, [{ url: link }]);
+  const dropped = createFollowPolicy({ dropTracking: true })({
+    url,
+    depth: 0,
+    links: [link, `${link}&gclid=3`, 'http://www.shop.example.com/q?b&a'],
+  });
+  t.same(dropped.follow, [
+    { url: 'http://www.shop.example.com/p?a=1&b=2', raw: link },
+    { url: 'http://www.shop.example.com/q?b&a' },
+  ]);
+});
+
+t.test('depth and budgets', async (t) => {
+  const links = [1, 2, 3, 4].map((page) => `http://h${page % 2}.example.com/${page}`);
+  t.same(follow({ depth: 2 }, links, { depth: 2 }), { found: [], refused: { depth: 4 } });
+  t.equal(follow({ depth: 2 }, links, { depth: 1 }).found.length, 4);
+  t.same(follow({ depth: 0 }, links).found, []);
+  t.equal(follow({ pagesPerRun: 10 }, links, { spentRun: 7 }).found.length, 3);
+  t.same(follow({ pagesPerHost: 1 }, links).found, links.slice(0, 2));
+  t.same(
+    follow({ pagesPerHost: 2 }, links, { spentHost: (host: string) => (host.startsWith('h1') ? 2 : 1) })
+      .found,
+    [links[1]],
+  );
+});
+
+t.test('what runs have spent', async (t) => {
+  const budget = createCrawlBudget();
+  for (let page = 0; page < 3; page += 1) budget.add('r1', 'a');
+  budget.add('r1', 'b');
+  t.same(
+    [budget.spentRun('r1'), budget.spentHost('r1', 'a'), budget.spentHost('r1', 'c'), budget.spentRun('r2')],
+    [4, 3, 0, 0],
+  );
+  for (let page = 0; page < 3; page += 1) budget.add('r3', 'a', `http://a/${page % 2}`);
+  t.equal(budget.spentRun('r3'), 2, 'a page that is known is not counted again');
+  for (let run = 0; run < 200; run += 1) budget.add(`x${run}`, 'a');
+  t.equal(budget.spentRun('r1'), 0, 'a run that is long quiet is forgotten');
+  budget.forget('x199');
+  t.equal(budget.spentRun('x199'), 0);
+});

@@ -1,0 +1,193 @@
+import t from 'tap';
+import type { SourcePage } from '../../src/extract/field-spec.ts';
+import { compileTemplate, type PageResult, type TemplatePage } from '../../src/templates/compile-template.ts';
+import { parseTemplate } from '../../src/templates/parse-template.ts';
+import { loadTemplate } from '../../src/templates/template-scraper.ts';
+
+function problemsOf(text: string): readonly string[] {
+  const parsed = parseTemplate(text, 'a.yaml');
+  return parsed.ok ? [] : parsed.problems;
+}
+
+function extract(text: string, page: Partial<TemplatePage> & { readonly body: string }): PageResult {
+  const parsed = parseTemplate(text, 'a.yaml');
+  if (!parsed.ok) throw new Error(parsed.problems.join('\n'));
+  const source: SourcePage = {
+    url: 'http://site.example/list',
+    headers: {},
+    text: () => page.body,
+    json: () => JSON.parse(page.body) as unknown,
+  };
+  return compileTemplate(parsed.template).extract({ ...source, ...page });
+}
+
+t.test('all problems at once, with line, column and what was probably meant', async (t) => {
+  const text = `name: bad name
+mode: distribute
+limts: { perHour: 5 }
+timeout: soon
+start: [ftp://x.example, 'http://ok.example/']
+limits: { perHour: many, dely: 1s }
+items:
+  each: 'li:nope'
+  fields:
+    __proto__: p
+    price: { css: 'p[', type: prise }
+    when: { type: text, zone: Europe/Berlin }
+    code: { re2: '(?=x)' }
+    path: { from: json, json: '$[?(x)]' }
+    wrong: { re2: 'a(b)', group: 2 }
+    list: { each: li }
+next: { page: p, cursor: $.c }
+follow:
+  - include: ['re2:(']
+    within: everywhere
+`;
+  const problems = problemsOf(text);
+  const wanted: RegExp[] = [
+    /^a\.yaml:1:7: name must be 1 to 64 letters/,
+    /^a\.yaml:2:7: mode must be one of single, distributed; did you mean distributed\?/,
+    /^a\.yaml:3:1: there is no "limts"; did you mean limits\?/,
+    /^a\.yaml:4:10: timeout must be a duration/,
+    /^a\.yaml:5:9: start\[0\]: not a URL of a page/,
+    /^a\.yaml:6:20: limits\.perHour must be a whole number/,
+    /^a\.yaml:6:26: there is no "dely" in limits; did you mean delay\?/,
+    /^a\.yaml:8:9: items\.each: the selector cannot be used: .*nope/,
+    /^a\.yaml:10:5: "__proto__" in items\.fields must be a name/,
+    /^a\.yaml:11:19: items\.fields\.price\.css: the selector cannot be read/,
+    /^a\.yaml:11:31: items\.fields\.price\.type must be one of .*; did you mean price\?/,
+    /^a\.yaml:12:11: items\.fields\.when has format or zone, but is no date/,
+    /^a\.yaml:13:18: items\.fields\.code\.re2: the pattern cannot be read/,
+    /^a\.yaml:14:31: items\.fields\.path\.json: the JSON path cannot be read/,
+    /^a\.yaml:15:12: items\.fields\.wrong re2: the pattern has no group 2/,
+    /^a\.yaml:16:11: items\.fields\.list needs both each and fields/,
+    /^a\.yaml:17:7: next needs exactly one of link, page, offset and cursor/,
+    /^a\.yaml:19:15: follow\[0\]\.include\[0\]: the pattern cannot be read/,
+    /^a\.yaml:20:13: follow\[0\]\.within must be one of host, site, anywhere/,
+  ];
+  for (const pattern of wanted)
+    t.ok(
+      problems.some((problem) => pattern.test(problem)),
+      pattern.source,
+    );
+  t.equal(
+    problems.filter((problem) => !wanted.some((pattern) => pattern.test(problem))).length,
+    0,
+    problems.join('\n'),
+  );
+});
+
+t.test('files that are no templates', async (t) => {
+  t.match(problemsOf('a: [1'), [/^a\.yaml:\d+:\d+: /]);
+  t.match(problemsOf(''), [/must be lines/]);
+  t.match(problemsOf('name: a'), [/needs fields, items or follow/]);
+  t.match(problemsOf('fields: { a: p }'), [/the file needs name/]);
+  t.match(problemsOf('name: a\nfields: { a: p }\npages: [{ fields: { a: p } }]'), [/belong into the pages/]);
+  t.match(problemsOf('name: a\npages:\n  - fields: { a: p }\n    items: { each: p, fields: { a: p } }'), [
+    /^a\.yaml:3:5: pages\[0\] has both/,
+  ]);
+  t.match(problemsOf('name: a\nfields: { a: p }\nname: b'), [/^a\.yaml:3:1: .*unique/i]);
+  const bomb = [
+    'a: &a [1,1,1,1,1,1,1,1,1]',
+    ...'bcdefgh'
+      .split('')
+      .map((name, index) => `${name}: &${name} [${`*${'abcdefg'.charAt(index)},`.repeat(9)}]`),
+  ].join('\n');
+  t.match(problemsOf(bomb), [/more than 20000 values/]);
+  t.match(
+    problemsOf(
+      `name: a\nfields:\n${Array.from({ length: 51 }, (_, index) => `  f${index}: { re2: a }`).join('\n')}`,
+    ),
+    [/more than 50 patterns/],
+  );
+  t.throws(() => loadTemplate('name: a', 'a.yaml'), {
+    code: 'INVALID',
+    message: /a\.yaml:1:1/,
+    hint: /catalogue/,
+  });
+});
+
+t.test('good and bad items are kept apart', async (t) => {
+  const text = `name: a\nitems:\n  each: li\n  fields: { name: { css: b, required: true }, size: { css: i, type: number } }`;
+  const { items, bad } = extract(text, { body: '<ul><li><b>x</b><i>1</i><li><i>2</i><li><b>z</b>' });
+  t.same(items, [
+    { name: 'x', size: 1 },
+    { name: 'z', size: null },
+  ]);
+  t.same(bad, [{ index: 1, problem: 'name is missing', item: { name: null, size: 2 } }]);
+});
+
+t.test('the next page: by link, number, offset and cursor', async (t) => {
+  const list = 'items: { each: li, fields: { t: { } } }';
+  const body = '<ul><li>1</ul><a rel=next href="?page=3#x">next</a>';
+  const next = (rule: string, page: Partial<TemplatePage> = {}, html = body): string | undefined =>
+    extract(`name: a\n${list}\nnext: ${rule}`, { body: html, ...page }).next;
+  t.equal(next("'a[rel=next]'"), 'http://site.example/list?page=3#x');
+  t.equal(next("{ link: 'a[rel=next]', max: 2 }", { page: 2 }), undefined, 'no further than max');
+  t.equal(next("'a[rel=prev]'"), undefined);
+  t.equal(next('{ page: p }'), 'http://site.example/list?p=2');
+  t.equal(
+    next('{ page: p }', { url: 'http://site.example/list?p=7&q=x' }),
+    'http://site.example/list?p=8&q=x',
+  );
+  t.equal(next('{ page: p, first: 0 }'), 'http://site.example/list?p=1');
+  t.equal(next('{ page: p }', {}, '<p>no more'), undefined, 'a page without items is the last');
+  t.equal(
+    next('{ offset: from, step: 50 }', { url: 'http://site.example/list?from=100' }),
+    'http://site.example/list?from=150',
+  );
+  const json =
+    'name: a\nitems: { from: json, each: "$.list[*]", fields: { n: n } }\nnext: { cursor: $.cursor, param: c }';
+  t.match(extract(json, { body: '{"list":[{"n":1}],"cursor":"a b"}' }), {
+    items: [{ n: 1 }],
+    next: 'http://site.example/list?c=a+b',
+  });
+  t.equal(extract(json, { body: '{"list":[{"n":1}],"cursor":""}' }).next, undefined);
+});
+
+t.test('links: what to follow, and for whom', async (t) => {
+  const text = `name: a
+pages:
+  - match: /list*
+    follow:
+      - { links: nav a, include: /c/*, depth: 2, priority: 7 }
+      - { links: li a, scraper: product, pagesPerRun: 2 }
+  - fields: { title: h1 }
+`;
+  const body = `<base href="/sub/"><nav><a href="/c/1">1</a><a href="/d">d</a></nav><ul><li><a href=x>x</a><li><a href=y>y</a><li><a href=z>z</a><li><a href="javascript:1">j</a></ul>`;
+  const result = extract(text, { body });
+  t.same(
+    result.links.map(({ url, scraper, priority }) => [url, scraper, priority]),
+    [
+      ['http://site.example/c/1', undefined, 7],
+      ['http://site.example/sub/x', 'product', undefined],
+      ['http://site.example/sub/y', 'product', undefined],
+    ],
+  );
+  t.same(result.refused, { excluded: 1, budget: 1, invalid: 1 });
+  t.equal(extract(text, { body, depth: 2 }).refused.depth, 1);
+  t.match(extract(text, { body: '<h1>T', url: 'http://site.example/p' }), {
+    rule: 1,
+    items: [{ title: 'T' }],
+  });
+});
+
+t.test('a template is a scraper with all that it says', async (t) => {
+  const scraper = loadTemplate(
+    `name: a\nmode: distributed\nengine: browser\ntimeout: 2m\nretries: 1\nrobots: false\nstart: http://site.example/
+limits: { delay: 1s, jitter: 50, perHour: 9 }\negress: { via: proxy, session: true }\nfields: { a: p }`,
+    'a.yaml',
+  );
+  t.match(scraper, {
+    name: 'a',
+    mode: 'distributed',
+    engine: 'browser',
+    start: ['http://site.example/'],
+    timeoutMs: 120_000,
+    retries: 1,
+    robots: false,
+    limits: { delayMs: 1_000, jitter: 0.5, perHour: 9 },
+    egress: { via: 'proxy', session: true },
+    run: Function,
+  });
+});

@@ -1,0 +1,108 @@
+/** The test kit that scrapers' authors use. */
+import t from 'tap';
+import { Failure } from '../../src/domain/failure.ts';
+import { defineScraper } from '../../src/scrapers/define.ts';
+import { testScraper, type SiteRequest } from '../../src/testing/test-scraper.ts';
+
+const fields = { title: { css: 'h1' }, next: { css: 'a', attr: 'href', type: 'url', all: true } } as const;
+const pages = defineScraper({
+  name: 'pages',
+  limits: { delayMs: 1_000 },
+  crawl: { depth: 2 },
+  async run({ page, json, emit, enqueue, input }) {
+    const here = await page();
+    const { title, next } = here.extract(fields);
+    emit({ title, currency: input['currency'] });
+    for (const page of [1, 2]) emit('price', await json(new URL(`/api?page=${page}`, here.url)));
+    return enqueue(next as string[]);
+  },
+});
+const site = {
+  '/': '<h1>Shop</h1><a href="/a">a</a><a href="https://other.test/">b</a>',
+  '/api?page=1': { json: { price: 1 } },
+  '/api?page=2': { json: { price: 2 } },
+};
+
+t.test('items, requests and what was enqueued; the pace is kept, and nobody waits for it', async (t) => {
+  const startedMs = performance.now();
+  const { items, requests, enqueued, error, data } = await testScraper(pages, {
+    site,
+    input: { currency: 'EUR' },
+    depth: 1,
+  });
+  t.equal(error, undefined);
+  t.same(items, [
+    { title: 'Shop', currency: 'EUR' },
+    { kind: 'price', data: { price: 1 } },
+    { kind: 'price', data: { price: 2 } },
+  ]);
+  t.match(enqueued, [{ scraper: 'pages', url: 'https://site.test/a', depth: 2 }]);
+  t.match(data, { enqueued: 1, refused: { outside: 1 } });
+  t.same(
+    requests.map(({ url, status }) => [url, status]),
+    [
+      ['https://site.test/', 200],
+      ['https://site.test/api?page=1', 200],
+      ['https://site.test/api?page=2', 200],
+    ],
+  );
+  const [first = 0, second = 0, third = 0] = requests.map(({ atMs }) => atMs);
+  t.ok(second - first >= 1_000 && third - second >= 1_000, `${first} ${second} ${third}`);
+  t.ok(performance.now() - startedMs < 1_000);
+});
+
+t.test('a site that decides by the request', async (t) => {
+  const seen: string[] = [];
+  const answer = ({ method, url, headers, body }: SiteRequest) => {
+    seen.push(`${method} ${url.pathname} ${headers['cookie'] ?? ''} ${body}`);
+    if (url.pathname === '/login') return { status: 302, headers: { location: '/', 'Set-Cookie': 'sid=1' } };
+    return headers['cookie'] === 'sid=1' ? 'in' : { status: 403, body: 'out' };
+  };
+  const login = defineScraper({
+    name: 'login',
+    async run({ fetch, emit }) {
+      const { url } = await fetch('https://site.test/login', { method: 'POST', json: { user: 'me' } });
+      emit(url);
+    },
+  });
+  const { items, error } = await testScraper(login, { site: answer });
+  t.equal(error, undefined);
+  t.same(items, ['https://site.test/']);
+  t.same(seen, ['POST /login  {"user":"me"}', 'GET / sid=1 ']);
+  const blocked = await testScraper(pages, { site: answer });
+  t.match(blocked, { items: [], error: { code: 'BLOCKED' } });
+});
+
+t.test('what fails, and when', async (t) => {
+  t.match(await testScraper(pages, { site: {} }), { error: { code: 'REJECTED' }, enqueued: [] });
+  t.match(await testScraper(pages, { site: { '/': { status: 500 } } }), { error: { code: 'TARGET' } });
+  const throwing = defineScraper({
+    name: 'throwing',
+    async run({ enqueue }) {
+      enqueue('https://site.test/');
+      throw new Failure('INVALID', 'no');
+    },
+  });
+  t.match(await testScraper(throwing), { error: { code: 'INVALID', message: 'no' }, enqueued: [] });
+  const slow = defineScraper({ name: 'slow', run: () => new Promise(() => undefined) });
+  const deaf = testScraper({ ...slow, timeoutMs: 10 });
+  t.match(await deaf, { error: { code: 'TIMEOUT' } }, 'also one that does not listen');
+});
+
+t.test('set up and taken down with each', async (t) => {
+  const steps: string[] = [];
+  const scraper = defineScraper({
+    name: 'steps',
+    setup() {
+      steps.push('setup');
+      return 7;
+    },
+    async run({ shared }) {
+      steps.push(`run ${shared}`);
+      throw new Error('it fails');
+    },
+    teardown: (shared) => void steps.push(`teardown ${shared}`),
+  });
+  await testScraper(scraper);
+  t.same(steps, ['setup', 'run 7', 'teardown 7']);
+});
