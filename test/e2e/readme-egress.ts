@@ -19,14 +19,14 @@ t.test('proxies, hosts and sessions', { timeout: 120_000 }, async (t) => {
   const file = join(trawl.home, '../proxies.txt');
   writeFileSync(file, 'http://127.0.0.1:3129\n127.0.0.1:3130:user:password\n');
   const commands = commandsOf('Proxies, hosts and sessions');
-  t.equal(commands.length, 13);
+  t.equal(commands.length, 14);
   for (const command of commands) {
     const { code, said } = await shell(command.replace('proxies.txt', file));
     t.equal(code, 0, `${command}: ${said}`);
     t.notMatch(said, /password/, 'no credentials');
   }
   const { proxies } = await trawl.json<{ proxies: { id: string }[] }>('proxies', 'ls');
-  t.equal(proxies.length, 2, 'those of the file are left');
+  t.equal(proxies.length, 12, 'those of the file and the ports of Tor are left');
   for (const { id } of proxies) await trawl.json('proxies', 'rm', id);
 });
 

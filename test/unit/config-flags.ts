@@ -30,7 +30,7 @@ t.test('every setting is a flag, and --config beside them', async (t) => {
 
 t.test('a command may take the flags of some sections only', async (t) => {
   t.same(Object.keys(flagOptions(['log'])), ['config', 'log-level', 'log-format']);
-  t.same(Object.keys(flagOptions(['general'])), ['config', 'home', 'namespace', 'durability']);
+  t.same(Object.keys(flagOptions(['general'])), ['config', 'home', 'namespace', 'durability', 'registry']);
   t.same(Object.keys(flagOptions([])), ['config']);
 });
 

@@ -76,7 +76,7 @@ t.test('what a scraper says about fetching is checked when it is loaded', async 
 t.test('a folder that is not there is a problem, not a crash', async (t) => {
   const { scrapers, problems } = await loadScrapers(join(temporaryFolder(t), 'none'));
   t.same(scrapers, []);
-  t.match(problems[0]?.reason, /cannot be read/);
+  t.match(problems[0]?.reason, /no folder that can be read, and no package: ENOENT/);
 });
 
 t.test('the first of a name wins', async (t) => {
