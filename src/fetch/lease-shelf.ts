@@ -3,7 +3,7 @@ import type { UseOutcome } from '../domain/egress.ts';
 import type { Clock } from '../runtime/clock.ts';
 import type { RobotsAdvice } from '../wire/egress.ts';
 import { isOwned, type LeaseGroup } from './lease-group.ts';
-import { isScarce, type Lease } from './lease.ts';
+import { isOpen, isScarce, type Lease } from './lease.ts';
 import type { Permit, PermitRequest, Used } from './permit.ts';
 import { nextStart, seenAfterMs, SENDING_MS } from './pick-lease.ts';
 import type { ReportQueue } from './report-queue.ts';
@@ -181,7 +181,7 @@ export function createLeaseShelf({ clock, random, queue, onFree }: ShelfParts): 
         ...(status !== undefined && { status }),
         ...(retryAfterMs !== undefined && { retryAfterMs }),
       },
-      { urgent: GRAVE.has(outcome) },
+      { urgent: GRAVE.has(outcome), alike: outcome === 'ok' && isOpen(lease) },
     );
     lease.sent += 1;
   }

@@ -62,6 +62,11 @@ export function createLease({ grant, address, control, session, askedAt, now }: 
   };
 }
 
+/** Whether nothing about it is counted, so that one good answer is like the next. */
+export function isOpen({ grant }: Lease): boolean {
+  return grant.permits === null && !isScarceGrant(grant);
+}
+
 /** Whether others go without while this one is held; such a lease is renewed, any other is asked for anew. */
 export function isScarce({ grant }: Lease): boolean {
   return isScarceGrant(grant);

@@ -5,8 +5,15 @@
 import type { Clock } from '../runtime/clock.ts';
 import type { EgressReport, ReportReply, RobotsNews, SessionNews, Started, Use } from '../wire/egress.ts';
 
-export interface NewUse extends Omit<Use, 'startedAgoMs'> {
+export interface NewUse extends Omit<Use, 'startedAgoMs' | 'times'> {
   readonly startedAt: number; // monotonic ms
+}
+
+/** One use, or several that went the same way. */
+interface Uses extends NewUse {
+  startedAt: number;
+  ms: number;
+  times: number;
 }
 
 export interface NewStart extends Omit<Started, 'latestAgoMs'> {
@@ -14,7 +21,8 @@ export interface NewStart extends Omit<Started, 'latestAgoMs'> {
 }
 
 export interface ReportQueue {
-  use(use: NewUse, options?: { readonly urgent?: boolean }): void;
+  /** `alike`: nothing but its number tells it from the one before; under one lease they are told as one. */
+  use(use: NewUse, options?: { readonly urgent?: boolean; readonly alike?: boolean }): void;
   started(start: NewStart): void;
   done(lease: string): void;
   renew(lease: string): void;
@@ -38,7 +46,7 @@ export interface ReportParts {
 }
 
 interface Batch {
-  uses: NewUse[];
+  uses: Uses[];
   started: NewStart[];
   done: string[];
   renew: string[];
@@ -55,6 +63,8 @@ const FLUSH_TRIES = 3;
 
 export function createReportQueue({ worker, clock, send, onReply }: ReportParts): ReportQueue {
   const waiting: Batch = { uses: [], started: [], done: [], renew: [], sessions: [], robots: [] };
+  /** By lease, of those that are alike and wait. */
+  const latest = new Map<string, Uses>();
   let sending: Promise<boolean> | undefined;
   let cancelTimer: (() => void) | undefined;
   let failures = 0;
@@ -62,8 +72,12 @@ export function createReportQueue({ worker, clock, send, onReply }: ReportParts)
   let closed = false;
 
   return {
-    use(use, { urgent = false } = {}) {
-      waiting.uses.push(use);
+    use(use, { urgent = false, alike = false } = {}) {
+      if (!alike || !joinTo(latest.get(use.lease), use)) {
+        const first = { ...use, times: 1 };
+        waiting.uses.push(first);
+        if (alike) latest.set(use.lease, first);
+      }
       if (urgent) {
         pressing = true;
         void sendNext();
@@ -121,6 +135,7 @@ export function createReportQueue({ worker, clock, send, onReply }: ReportParts)
     cancelTimer?.();
     cancelTimer = undefined;
     const batch = take(waiting);
+    latest.clear();
     const sentAt = clock.now();
     sending = send({
       worker,
@@ -156,6 +171,15 @@ export function createReportQueue({ worker, clock, send, onReply }: ReportParts)
     if (!isEmpty(waiting)) plan(reply ? EVERY_MS : Math.min(RETRY_MAX_MS, EVERY_MS * 2 ** failures));
     return reply !== undefined;
   }
+}
+
+/** False: it does not follow on that one. */
+function joinTo(before: Uses | undefined, use: NewUse): boolean {
+  if (!before || before.n + before.times !== use.n || before.status !== use.status) return false;
+  before.times += 1;
+  before.startedAt = Math.max(before.startedAt, use.startedAt);
+  before.ms += (use.ms - before.ms) / before.times;
+  return true;
 }
 
 function isEmpty({ uses, started, done, renew, sessions, robots }: Batch): boolean {

@@ -11,6 +11,7 @@ import { amount, headers, limits } from './record-fields.ts';
 export const WANTS_MAX = 1_000;
 const USES_MAX = 20_000;
 const NAMES_MAX = 20_000;
+const TIMES_MAX = 1_000_000;
 
 const name = v.pipe(v.string(), v.minLength(1), v.maxLength(300));
 const host = v.pipe(v.string(), v.check(isHostKey, 'not the key of a host'));
@@ -43,6 +44,7 @@ const acquire = v.object({
 const use = v.object({
   lease: name,
   n: amount,
+  times: v.optional(v.pipe(amount, v.minValue(1), v.maxValue(TIMES_MAX))),
   outcome: v.picklist(USE_OUTCOMES),
   startedAgoMs: time,
   ms: time,

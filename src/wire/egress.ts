@@ -90,6 +90,8 @@ export interface Use {
   readonly lease: string;
   /** Its number within the lease, from 0: a report that comes twice is counted once. */
   readonly n: number;
+  /** So many that went the same way, numbered from `n` on; 1 without it. */
+  readonly times?: number | undefined;
   readonly outcome: UseOutcome;
   /** When it was sent, before this report was. */
   readonly startedAgoMs: number;

@@ -141,7 +141,7 @@ const acquire: AcquireRequest = {
 };
 const report: EgressReport = {
   worker: 'w1',
-  uses: [{ lease: 'l', n: 0, outcome: 'ok', startedAgoMs: 1.5, ms: 3, status: 200 }],
+  uses: [{ lease: 'l', n: 0, times: 3, outcome: 'ok', startedAgoMs: 1.5, ms: 3, status: 200 }],
   started: [{ lease: 'l', count: 1, latestAgoMs: 2 }],
   done: ['l'],
   renew: [],
@@ -167,7 +167,14 @@ t.test('questions of workers are read, and malformed ones refused', async (t) =>
   for (const body of wrong)
     t.throws(() => decodeAcquire(encode(body)), { code: 'INVALID' }, inspect(body).slice(0, 80));
   const [use] = report.uses;
-  for (const change of [{ outcome: 'well' }, { n: 1.5 }, { startedAgoMs: -1 }, { lease: 7 }])
+  for (const change of [
+    { outcome: 'well' },
+    { n: 1.5 },
+    { times: 0 },
+    { times: 1e9 },
+    { startedAgoMs: -1 },
+    { lease: 7 },
+  ])
     t.throws(() => decodeReport(encode({ ...report, uses: [{ ...use, ...change }] })), { code: 'INVALID' });
   t.throws(() => decodeReport(new Uint8Array()), { code: 'INVALID' });
 });

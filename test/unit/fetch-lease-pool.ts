@@ -119,6 +119,21 @@ t.test('the manager hears of the last start of a spaced lease while its page is 
   t.match(manager.reports, [{ uses: [], started: [{ count: 2, latestAgoMs: 80 }], done: [] }]);
 });
 
+t.test('good answers under an open lease are told as one; any other is told by itself', async (t) => {
+  const { ask, clock, manager } = bench();
+  const permits = Array.from({ length: 6 }, () => ask());
+  await clock.pass(1);
+  const outcomes = ['ok', 'ok', 'target', 'ok', 'ok', 'ok'] as const;
+  for (const [n, asked] of permits.entries())
+    permitOf(asked).release({ outcome: outcomes[n] ?? 'ok', ms: n, status: 200 });
+  await clock.pass(100);
+  t.match(manager.uses(), [
+    { n: 0, times: 2, outcome: 'ok', ms: 0.5 },
+    { n: 2, times: 1, outcome: 'target' },
+    { n: 3, times: 3, outcome: 'ok', ms: 4 },
+  ]);
+});
+
 t.test('a connection that took long moves the next start', async (t) => {
   const { ask, clock, manager } = bench();
   manager.answer(granted({ permits: 2, spacingMs: 200 }));
@@ -384,7 +399,7 @@ t.test(
     const permits = [];
     for (let each = 0; each < 700; each += 1) permits.push(permitOf(await settled(ask(), clock)));
     manager.replyWith(() => undefined);
-    for (const permit of permits) permit.release({ outcome: 'ok' });
+    for (const permit of permits) permit.release({ outcome: 'target' });
     await clock.pass(3_000);
     const failed = manager.reports.length;
     t.ok(failed >= 2);

@@ -28,7 +28,8 @@ export function report(state: State, told: EgressReport, now: number): ReportRep
     if (!lease || lease.over) ended.add(use.lease);
     if (!lease) continue;
     hosts.add(lease.host);
-    takeUse(state, lease, use, now);
+    for (let nth = 0; nth < (use.times ?? 1); nth += 1)
+      takeUse(state, lease, { ...use, n: use.n + nth }, now);
   }
   // Before its lease is given back: a session may end with it.
   for (const news of told.sessions) noteSessionNews(state, told.worker, news, now);
