@@ -2,6 +2,7 @@
 import t from 'tap';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { STEADY_TTL } from '../kit/leader-ttl.ts';
 import { startNatsServer, temporaryFolder } from '../kit/nats-server.ts';
 import { openEgressField, want } from '../kit/proxy-managers.ts';
 import { installTrawl } from '../kit/trawl.ts';
@@ -10,7 +11,7 @@ const PASSWORD = 'hunter2-canary';
 
 const server = await startNatsServer(t);
 const field = await openEgressField(t, server);
-const trawl = await installTrawl(t, { NATS_URL: server.url, TRAWL_LEADER_TTL: '1s' });
+const trawl = await installTrawl(t, { NATS_URL: server.url, TRAWL_LEADER_TTL: STEADY_TTL });
 const folder = temporaryFolder(t);
 
 interface Proxies {

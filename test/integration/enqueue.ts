@@ -7,6 +7,7 @@ import t from 'tap';
 import type { LedgerRecord } from '../../src/domain/task.ts';
 import type { ScraperContext } from '../../src/scrapers/scraper.ts';
 import { openField, type Field } from '../kit/coordinators.ts';
+import { QUICK_TTL } from '../kit/leader-ttl.ts';
 import { guard, startNatsServer, type Teardown, type TestServer } from '../kit/nats-server.ts';
 import { startWorker } from '../kit/task-worker.ts';
 
@@ -77,7 +78,7 @@ t.test('workers are killed in the middle of a crawl', { timeout: 120_000 }, asyn
 t.test('two stages, and everything is restarted in between', { timeout: 120_000 }, async (t) => {
   const server = await startNatsServer(t);
   const field = await openField(t, server, { leaseMs });
-  const coordinator = await field.start({ id: 'c1' });
+  const coordinator = await field.start({ id: 'c1', leaderTtl: QUICK_TTL });
   const child = startCrawler(t, server, 'before');
   await makeRun(
     field,

@@ -1,6 +1,7 @@
 /** Runs: in line, active, over; exactly once, with exact counts, whoever dies. */
 import t from 'tap';
 import { names, openField, until, type Coordinator, type Field } from '../kit/coordinators.ts';
+import { QUICK_TTL } from '../kit/leader-ttl.ts';
 import { quietLog, startNatsServer } from '../kit/nats-server.ts';
 import { createFencedStore } from '../../src/nats/fenced-run.ts';
 import { acquireLock } from '../../src/nats/lock.ts';
@@ -153,7 +154,7 @@ t.test('a paused run keeps its messages, and goes on where it was', async (t) =>
 
 t.test('when the leader dies, the other one ends the run, once', async (t) => {
   const field = await openField(t, await startNatsServer(t));
-  const first = await field.start({ id: 'c1' });
+  const first = await field.start({ id: 'c1', leaderTtl: QUICK_TTL });
   await until(() => Promise.resolve(first.news.some(({ kind }) => kind === 'elected')));
   const second = await field.start({ id: 'c2' });
   await field.services.call('run.create', { scraper: 'shop', run: 'r1' });

@@ -16,6 +16,7 @@ import { createNames } from '../../src/wire/names.ts';
 import { decodeRun, type RunRecord } from '../../src/wire/run-record.ts';
 import { decodeRecord, decodeTask } from '../../src/wire/task-codec.ts';
 import { listen, type Heard } from './cluster-bucket.ts';
+import { STEADY_TTL } from './leader-ttl.ts';
 import { quietLog, type Teardown, type TestServer } from './nats-server.ts';
 import { makeStreams } from './short-leases.ts';
 
@@ -147,7 +148,7 @@ export async function openField(
   }
 
   async function start(options: Parameters<Field['start']>[0] = {}): Promise<Coordinator> {
-    const { id = 'c1', leaderTtl = '1s', ...rest } = options;
+    const { id = 'c1', leaderTtl = STEADY_TTL, ...rest } = options;
     const own = await server.connect(id);
     const settings = loadConfig({
       flags: {},

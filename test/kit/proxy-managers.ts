@@ -18,6 +18,7 @@ import { createActorMetrics, type ActorMetrics } from '../../src/telemetry/metri
 import { watchLoopDelay } from '../../src/telemetry/loop-delay.ts';
 import type { AcquireRequest, EgressReport, LeaseGrant, Want } from '../../src/wire/egress.ts';
 import { createNames } from '../../src/wire/names.ts';
+import { QUICK_TTL, STEADY_TTL } from './leader-ttl.ts';
 import { guard, type Teardown, type TestServer } from './nats-server.ts';
 
 export const names = createNames('trawl');
@@ -74,7 +75,13 @@ export async function startManager(
   const connection = await server.connect(id);
   const { config } = loadConfig({
     flags: {},
-    env: { NATS_URL: server.url, TRAWL_LEADER_TTL: '1s', TRAWL_EGRESS_KEY: 'test-key', ...NO_ROBOTS, ...env },
+    env: {
+      NATS_URL: server.url,
+      TRAWL_LEADER_TTL: STEADY_TTL,
+      TRAWL_EGRESS_KEY: 'test-key',
+      ...NO_ROBOTS,
+      ...env,
+    },
     cwd: '/',
   });
   const news: News[] = [];
@@ -140,7 +147,7 @@ export interface ManagerProcess {
 export function spawnManager(t: Teardown, server: TestServer, id: string, env: Env = {}): ManagerProcess {
   const program = join(import.meta.dirname, 'proxy-manager-process.js');
   const child = spawn(process.execPath, [program, id], {
-    env: { ...env, NATS_URL: server.url },
+    env: { TRAWL_LEADER_TTL: QUICK_TTL, ...env, NATS_URL: server.url },
     stdio: ['ignore', 'pipe', 'inherit'],
   });
   guard(child);

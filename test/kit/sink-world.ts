@@ -7,6 +7,7 @@ import type { Connection } from '../../src/nats/connect.ts';
 import { createLedgerWriter } from '../../src/nats/ledger-writer.ts';
 import { listSinks, type SinkView } from '../../src/nats/sinks.ts';
 import { createNames, type Names } from '../../src/wire/names.ts';
+import { QUICK_TTL } from './leader-ttl.ts';
 import { quietLog, startNatsServer, type Teardown, type TestServer } from './nats-server.ts';
 import { makeStreams } from './short-leases.ts';
 import { untilSo } from './small-cluster.ts';
@@ -41,7 +42,11 @@ export async function startSinkWorld(t: Teardown): Promise<SinkWorld> {
   const bucket = openBucket(connection, names.bucket('cluster'));
   const writer = createLedgerWriter(connection, { names, batchMax: 500, ackTimeoutMs: 5_000, log: quietLog });
   t.teardown(() => writer.close());
-  const trawl = await installTrawl(t, { NATS_URL: server.url, TRAWL_LEADER_TTL: '1s', SECRET: 'geheim' });
+  const trawl = await installTrawl(t, {
+    NATS_URL: server.url,
+    TRAWL_LEADER_TTL: QUICK_TTL,
+    SECRET: 'geheim',
+  });
   const start = (...words: string[]): ChildProcess => {
     const child = trawl.start('sink', ...words, '--log-format', 'json');
     let said = '';

@@ -9,6 +9,7 @@ import { openBucket, type Bucket } from '../../src/nats/bucket.ts';
 import type { Connection } from '../../src/nats/connect.ts';
 import { createServices } from '../../src/nats/services-client.ts';
 import { createNames, type Names } from '../../src/wire/names.ts';
+import { STEADY_TTL } from './leader-ttl.ts';
 import { quietLog, startNatsServer, temporaryFolder, type Teardown, type TestServer } from './nats-server.ts';
 
 export interface SmallCluster {
@@ -55,7 +56,7 @@ export async function startSmallCluster(
     flags: {
       'nats.url': server.url,
       'worker.scrapers': join(folder, 'scrapers'),
-      'leader.ttl': '1s',
+      'leader.ttl': STEADY_TTL,
       'runs.maxActivePerScraper': '50',
       ...flags,
     },
