@@ -14,7 +14,7 @@ NODE_CHECK := const [a, b] = process.versions.node.split(".").map(Number); if (a
 TRAWL := node dist/src/cli/main.js
 SOURCES := $(shell find src test -name '*.ts' 2>/dev/null) tsconfig.json
 
-.PHONY: help setup build cluster-up cluster-down cluster-status cluster-clean test check types lint format docs chaos chaos-mutants bench
+.PHONY: help setup build cluster-up cluster-down cluster-status cluster-clean test check types lint eslint prettier format docs chaos chaos-mutants bench
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-16s %s\n", $$1, $$2 }' Makefile
@@ -51,13 +51,19 @@ cluster-clean: build ## Stop the local cluster and remove its data
 test: setup build ## Run the tests
 	@sh test/run.sh dist/test/e2e/*.js dist/test/integration/*.js dist/test/unit/*.js
 
-check: types lint test ## Types, lint, format, tests and a short chaos run: what CI runs
+check: types ## Types, lint, format, tests and a short chaos run: what CI runs
+	@$(MAKE) --no-print-directory -j2 lint
+	@$(MAKE) --no-print-directory test
 	@SEED=$${SEED:-1} $(MAKE) --no-print-directory chaos
 
 types: setup build
 
-lint: setup
+lint: eslint prettier
+
+eslint: setup
 	npx --no-install eslint .
+
+prettier: setup
 	npx --no-install prettier --check --log-level warn .
 
 format: setup ## Rewrite the source in the house format

@@ -1,16 +1,27 @@
 /**
  * Runs test files, some at a time, and ends with one line: N passed, N failed.
  *
- * Each file is a plain node process that prints TAP. The runner that comes with tap puts its loaders into every process
- * that a test starts, which more than doubles the start of each `trawl`, and there are hundreds of them.
+ * Each file is a plain node process that prints TAP; unit tests share a few. The runner that comes with tap puts its
+ * loaders into every process that a test starts, which more than doubles the start of each `trawl`, and there are
+ * hundreds of them.
  */
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
+import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 
 const FILE_MAX_SECONDS = 180;
 /** Beyond the limit that tap keeps by itself, for a process too busy to keep it. */
 const PATIENCE_SECONDS = 10;
+
+/** Files of unit tests are spread over so many processes. */
+const UNIT_PROCESSES = 4;
+const TOGETHER = join(import.meta.dirname, 'run-together.js');
+
+interface TestProcess {
+  readonly name: string;
+  readonly args: readonly string[];
+}
 
 interface Totals {
   pass: number;
@@ -19,7 +30,7 @@ interface Totals {
 }
 
 const jobs = Math.max(1, Number(process.env['JOBS'] ?? 3));
-const waiting = process.argv.slice(2);
+const waiting = planProcesses(process.argv.slice(2));
 const sum: Totals = { pass: 0, fail: 0, skip: 0 };
 const running = new Set<ChildProcess>();
 let count = 0;
@@ -36,23 +47,43 @@ process.stdout.write(`${sum.pass} passed, ${sum.fail} failed${skipped}\n`);
 process.exitCode = sum.fail > 0 || count === 0 ? 1 : 0;
 
 async function runNext(): Promise<void> {
-  for (let file = waiting.shift(); file !== undefined; file = waiting.shift()) {
+  for (let next = waiting.shift(); next; next = waiting.shift()) {
     const began = performance.now();
-    const { words, totals, ok } = await runFile(file);
+    const { words, totals, ok } = await runProcess(next);
     sum.pass += totals.pass;
     sum.skip += totals.skip;
     // A process that ends badly has failed, whatever it counted.
     sum.fail += ok ? 0 : Math.max(1, totals.fail);
     count += 1;
     const seconds = ((performance.now() - began) / 1_000).toFixed(1);
-    const line = `${ok ? 'ok' : 'not ok'} ${count} - ${file} # ${seconds} s`;
+    const line = `${ok ? 'ok' : 'not ok'} ${count} - ${next.name} # ${seconds} s`;
     process.stdout.write([...words, line, ''].join('\n'));
   }
 }
 
-/** The words are all that the file says about what failed. */
-async function runFile(file: string): Promise<{ words: string[]; totals: Totals; ok: boolean }> {
-  const child = spawn(process.execPath, ['--enable-source-maps', file], {
+/** In the order in which the files are given. */
+function planProcesses(files: readonly string[]): TestProcess[] {
+  const isUnit = (file: string): boolean => file.split('/').includes('unit');
+  const units = files.filter(isUnit);
+  const groups = Array.from({ length: Math.min(UNIT_PROCESSES, units.length) }, (_, group) =>
+    units.filter((_file, place) => place % UNIT_PROCESSES === group),
+  );
+  return [
+    ...files.filter((file) => !isUnit(file)).map((file) => ({ name: file, args: [file] })),
+    ...groups.map((group) => ({ name: nameOf(group), args: [TOGETHER, ...group] })),
+  ];
+}
+
+function nameOf([first = '', ...others]: readonly string[]): string {
+  return others.length === 0 ? first : `${first} and ${others.length} more`;
+}
+
+/** The words are all that the process says about what failed. */
+async function runProcess({
+  name,
+  args,
+}: TestProcess): Promise<{ words: string[]; totals: Totals; ok: boolean }> {
+  const child = spawn(process.execPath, ['--enable-source-maps', ...args], {
     env: { ...process.env, TAP_TIMEOUT: String(FILE_MAX_SECONDS) },
     stdio: ['ignore', 'pipe', 'inherit'],
   });
@@ -74,7 +105,7 @@ async function runFile(file: string): Promise<{ words: string[]; totals: Totals;
   running.delete(child);
   const ok = code === 0 && totals !== undefined && totals.fail === 0;
   if (!ok)
-    words.push(`# ${file} ended with ${signal ?? code ?? 'nothing'}${totals ? '' : ', before its end'}`);
+    words.push(`# ${name} ended with ${signal ?? code ?? 'nothing'}${totals ? '' : ', before its end'}`);
   return { words, totals: totals ?? { pass: 0, fail: 0, skip: 0 }, ok };
 }
 
