@@ -9,6 +9,7 @@ import type { Command, CommandContext, Effect } from './command.ts';
 import { commands } from './commands.ts';
 import { EXIT, exitCodeOf, type ExitCode } from './exit.ts';
 import { watchInterrupts } from './interrupt.ts';
+import { isLeaving, leave } from './leaving.ts';
 import { loadSettings } from './load-settings.ts';
 import { createOutput } from './output.ts';
 import { createProcessLog } from '../telemetry/log.ts';
@@ -21,7 +22,7 @@ const SINGLE_OPTIONS = {
 
 // Whoever read our log may go away; that is no reason to end. Whoever read our answer and goes away has enough of it.
 process.stderr.on('error', () => undefined);
-process.stdout.on('error', () => process.exit());
+process.stdout.on('error', () => void leave(EXIT.ok));
 
 process.exitCode = await main(hideBin(process.argv));
 
@@ -45,6 +46,7 @@ async function main(words: string[]): Promise<ExitCode> {
   try {
     await createParser(words, execute).parseAsync();
   } catch (error) {
+    if (isLeaving()) return exit;
     const failure = asFailure(error);
     output.failure(failure);
     if (failure.code === 'INTERNAL' && process.env['TRAWL_LOG_LEVEL'] === 'debug')

@@ -6,6 +6,7 @@ import { connectNats, type Connection } from '../nats/connect.ts';
 import { createServices, type Services } from '../nats/services-client.ts';
 import { createNames, type Names } from '../wire/names.ts';
 import type { CommandContext } from './command.ts';
+import { onLeaving } from './leaving.ts';
 
 const LEADERLESS_MS = 1_000;
 
@@ -22,9 +23,11 @@ export async function withConnection<T>(
     log,
     whenUnreachable: 'fail',
   });
+  const stay = onLeaving(() => connection.sayGoodbye());
   try {
     return await use(connection);
   } finally {
+    stay();
     await connection.close();
   }
 }

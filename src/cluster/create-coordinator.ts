@@ -13,7 +13,7 @@ import { purgeWork } from '../nats/purge-work.ts';
 import { createRedriveNotes } from '../nats/redrive-notes.ts';
 import { createScheduleDue } from '../nats/schedule-due.ts';
 import { createSchedules } from '../nats/schedules.ts';
-import { decideActorEvent } from '../policy/actor-event.ts';
+import { findLostLife } from '../policy/actor-event.ts';
 import { countTasks, describeCounts } from '../policy/counters.ts';
 import type { Actor } from '../runtime/actor.ts';
 import { createRedrive, type Redrive } from '../services/redrive.ts';
@@ -142,7 +142,7 @@ function createHousekeeper(
   const pauses = createPauses(bucket);
   return createHousekeeping(
     {
-      giveBackTasksOf: (worker) => giveBackTasksOf(connection, bucket, worker),
+      giveBackTasksOf: (life) => giveBackTasksOf(connection, bucket, life),
       runs: () => table.all(),
       countOpen: async (run) => countTasks(await reader.counts(run)).open,
       cancelLeft: (run, over) => cancelLeft(connection, { names, writer }, { run, over }),
@@ -169,9 +169,9 @@ async function followLosses(
 ): Promise<void> {
   const known = new Map<string, Beat>();
   await watchBeats(bucket, { log, signal: over }, ({ key, beat }) => {
-    const event = decideActorEvent(known.get(key), beat);
+    const lost = findLostLife(known.get(key), beat);
     if (beat) known.set(key, beat);
     else known.delete(key);
-    if (event?.kind === 'lost' && event.actor.role === 'worker') house.workerLost(event.actor.id);
+    if (lost?.role === 'worker') house.workerLost(lost);
   });
 }

@@ -30,6 +30,8 @@ export interface ActorParts {
   readonly connection: Connection;
   readonly bucket: Bucket;
   readonly id: string;
+  /** When this life of it began, as its heartbeat says. */
+  readonly startedAt: number; // epoch ms
   readonly log: Log;
   readonly registry: ActorMetrics['registry'];
   readonly announce: Announce;

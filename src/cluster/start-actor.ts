@@ -147,6 +147,7 @@ async function begin(life: Life, connection: Connection): Promise<Running> {
     connection,
     bucket,
     id,
+    startedAt: identity.beat().startedAt,
     log,
     registry: metrics.registry,
     announce,

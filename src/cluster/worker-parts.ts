@@ -39,6 +39,8 @@ export interface WorkerParts {
     readonly ackTimeoutMs: number;
   };
   readonly lockTtlMs: number;
+  /** When this life of the worker began, as its heartbeat says. */
+  readonly startedAt: number; // epoch ms
   /** How long the record of what is in hand counts; like that of the heartbeat. */
   readonly deadAfterMs: number;
   readonly isOpen: () => boolean;
@@ -129,7 +131,12 @@ function createPorts(parts: WorkerParts, { publisher, writer, blobs, shared, sub
     storeNext: createStoreNext(publisher, names),
     beginSolo: (spec) => solo.begin(spec),
     endSolo: (spec) => solo.end(spec),
-    tellInHand: createInHand(bucket, { worker: limits.worker, ttlMs: parts.deadAfterMs, log }),
+    tellInHand: createInHand(bucket, {
+      worker: limits.worker,
+      startedAt: parts.startedAt,
+      ttlMs: parts.deadAfterMs,
+      log,
+    }),
     withLock: createTaskLock(bucket, { owner: limits.worker, ttlMs: parts.lockTtlMs }),
     ...(fetcher && { openFetch: (attempt) => fetcher.open(attempt) }),
     sharedOf: (scraper) => shared.of(scraper),

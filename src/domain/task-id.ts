@@ -1,5 +1,6 @@
 /**
- * The id of a task: 128 bits of SHA-256 over what makes it this task, as 22 characters that a subject may hold.
+ * The id of a task: 128 bits of SHA-256 over what makes it this task, as 22 characters that a subject and a command
+ * line may hold.
  *
  *   scraper NUL "key"   NUL key
  *   scraper NUL "url"   NUL METHOD NUL normalised URL [ NUL canonical JSON of the body ]
@@ -39,12 +40,15 @@ export function createProblemId(problem: {
   return shortHash(Buffer.concat([Buffer.from(`${scraper}\0problem\0${index}\0`), original]));
 }
 
-/** 128 bits of SHA-256 as 22 characters of base64url. */
+/**
+ * 128 bits of SHA-256 as 22 characters of base64url. Where the first would be `-` it is `_`: people pass ids to
+ * commands, which take what begins with `-` for an option.
+ */
 export function shortHash(data: string | Uint8Array): string {
   const text = hash('sha256', data, 'base64url');
   // 22 characters carry 132 bits. Clearing the last four of them here is three times as fast as cutting the bytes.
   const last = DIGITS[DIGITS.indexOf(text.charAt(21)) & 0b110000] ?? '';
-  return text.slice(0, 21) + last;
+  return (text.startsWith('-') ? `_${text.slice(1, 21)}` : text.slice(0, 21)) + last;
 }
 
 function identityOf(task: TaskIdentity, options: NormalizeOptions): string {

@@ -2,11 +2,12 @@
  * One session of a watcher: one consumer on the server, which tells the last value of each key of a bucket and then
  * every change, until the first doubt.
  */
-import { createInbox, nanos, nuid, type Msg } from '@nats-io/nats-core';
+import { createInbox, nanos, type Msg } from '@nats-io/nats-core';
 import { AckPolicy, DeliverPolicy } from '@nats-io/jetstream';
 import { isUpWithin } from './ask.ts';
 import type { BucketSite, Change, Entry } from './bucket.ts';
 import { reasonOf } from './bucket-read.ts';
+import { createTemporaryConsumer } from './temporary-consumer.ts';
 
 const HEARTBEAT_MS = 2_000;
 export const SILENCE_MAX_MS = 2.5 * HEARTBEAT_MS;
@@ -29,8 +30,12 @@ export async function runSession(
   signal: AbortSignal,
   events: SessionEvents,
 ): Promise<void> {
-  const { nc, jsm } = site.connection;
-  const name = `watch-${nuid.next()}`;
+  const { nc } = site.connection;
+  const consumer = createTemporaryConsumer(site.connection, {
+    stream: site.stream,
+    kind: 'watch',
+    abandonedMs: ABANDONED_MS,
+  });
   const inbox = createInbox();
   let end = (): void => undefined;
   const over = new Promise<void>((resolve) => (end = resolve));
@@ -57,26 +62,19 @@ export async function runSession(
     signal.removeEventListener('abort', end);
     clearInterval(watchdog);
     forget();
-    if (!nc.isClosed()) {
-      subscription.unsubscribe();
-      // Without an answer: an abandoned consumer also ends by itself.
-      nc.publish(`${site.connection.js.apiPrefix}.CONSUMER.DELETE.${site.stream}.${name}`);
-    }
+    if (!nc.isClosed()) subscription.unsubscribe();
+    consumer.remove();
   }
 
   async function open(): Promise<void> {
     if (!(await isUpWithin(site.connection, events.patienceMs))) throw new Error('not connected');
-    const { num_pending, delivered: sent } = await jsm.consumers.add(site.stream, {
-      name,
+    const { num_pending, delivered: sent } = await consumer.make({
       deliver_subject: inbox,
       deliver_policy: DeliverPolicy.LastPerSubject,
       ack_policy: AckPolicy.None,
       filter_subject: site.filterOf(filter),
       flow_control: true,
       idle_heartbeat: nanos(HEARTBEAT_MS),
-      inactive_threshold: nanos(ABANDONED_MS),
-      mem_storage: true,
-      num_replicas: 1,
     });
     // An answer that comes too late says nothing about the session after this one.
     if (!isOver && num_pending === 0 && sent.consumer_seq === 0) await finish();

@@ -42,6 +42,10 @@ export interface Connection {
   isUp(): boolean;
   /** Called at each change; returns the undo. */
   onChange(listener: (up: boolean) => void): () => void;
+  /** Called when it is about to end by our will, while there is still time to say something; returns the undo. */
+  onClosing(listener: () => void): () => void;
+  /** Says what there is to say before the end; `close()` does it too. */
+  sayGoodbye(): Promise<void>;
   /** Resolves when the connection is over for good: with the reason, or undefined after `close()`. */
   readonly ended: Promise<Failure | undefined>;
   close(): Promise<void>;
@@ -51,6 +55,8 @@ const RECONNECT_MS = 250;
 const RECONNECT_JITTER_MS = 750;
 const FIRST_RETRY_MAX_MS = 5_000;
 const CONNECT_TIMEOUT_MS = 4_000;
+/** How long the last words may take to arrive. */
+const GOODBYE_MS = 1_000;
 
 export async function connectNats(options: ConnectOptions): Promise<Connection> {
   const nc = await openConnection(options);
@@ -140,6 +146,7 @@ function refuseOldServer(nc: NatsConnection): Failure | undefined {
 
 async function watchConnection(nc: NatsConnection, log: Log): Promise<Connection> {
   const listeners = new Set<(up: boolean) => void>();
+  const closers = new Set<() => void>();
   let up = true;
   let refusal: Failure | undefined;
   const change = (now: boolean): void => {
@@ -190,10 +197,30 @@ async function watchConnection(nc: NatsConnection, log: Log): Promise<Connection
       listeners.add(listener);
       return () => listeners.delete(listener);
     },
+    onClosing(listener) {
+      closers.add(listener);
+      return () => closers.delete(listener);
+    },
+    sayGoodbye,
     ended,
     async close() {
+      await sayGoodbye();
       await nc.close();
       await ended;
     },
   };
+
+  async function sayGoodbye(): Promise<void> {
+    if (nc.isClosed() || closers.size === 0) return;
+    for (const listener of closers) listener();
+    if (up) await flush(nc);
+  }
+}
+
+/** What was said has arrived, or nobody listens. */
+async function flush(nc: NatsConnection): Promise<void> {
+  const enough = new AbortController();
+  const late = delay(GOODBYE_MS, undefined, { signal: enough.signal }).catch(() => undefined);
+  await Promise.race([nc.flush().catch(() => undefined), late]);
+  enough.abort();
 }

@@ -9,6 +9,8 @@ import type { Bucket } from './bucket.ts';
 
 export interface InHandOptions {
   readonly worker: string;
+  /** Which life of it this is. */
+  readonly startedAt: number; // epoch ms
   /** As long as its heartbeat counts. */
   readonly ttlMs: number;
   readonly log: Log;
@@ -16,7 +18,7 @@ export interface InHandOptions {
 
 /** Called with the list at most once a second; writes it when it has changed, or before it expires. */
 export function createInHand(bucket: Bucket, options: InHandOptions): (hands: readonly object[]) => void {
-  const key = keys.inHand(options.worker);
+  const key = keys.inHand({ id: options.worker, startedAt: options.startedAt });
   const restMs = options.ttlMs / 3;
   let written = '';
   let writtenAt = -Infinity;

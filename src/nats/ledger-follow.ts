@@ -67,9 +67,7 @@ export async function* followLedger(
     try {
       yield* readBatches(session);
     } finally {
-      // Without an answer: an abandoned consumer also ends by itself.
-      if (!connection.nc.isClosed())
-        connection.nc.publish(`${connection.js.apiPrefix}.CONSUMER.DELETE.${stream}.${session.name}`);
+      session.close();
     }
   }
 

@@ -1,5 +1,4 @@
 /** One reading of a run's records on the server: a consumer without acknowledgements, and where its end is. */
-import { nanos, nuid } from '@nats-io/nats-core';
 import {
   AckPolicy,
   DeliverPolicy,
@@ -11,10 +10,11 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { Failure, messageOf } from '../domain/failure.ts';
 import { isUpWithin } from './ask.ts';
 import type { Connection } from './connect.ts';
+import { createTemporaryConsumer } from './temporary-consumer.ts';
 
 export interface Session {
-  readonly name: string;
   readonly consumer: Consumer;
+  close(): void;
 }
 
 /** The most that one batch may hold in memory, if all its records are as large as the server allows. */
@@ -39,22 +39,30 @@ export async function openSession(
   connection: Connection,
   place: { stream: string; filter: string; after: number; signal: AbortSignal },
 ): Promise<Session | undefined> {
-  const name = `follow-${nuid.next()}`;
+  const { stream } = place;
+  const temporary = createTemporaryConsumer(connection, {
+    stream,
+    kind: 'follow',
+    abandonedMs: ABANDONED_MS,
+  });
   try {
-    if (!(await isUpWithin(connection, PULL_MS))) return undefined;
-    const info = await connection.jsm.consumers.add(place.stream, {
-      name,
+    if (!(await isUpWithin(connection, PULL_MS))) {
+      temporary.remove();
+      return undefined;
+    }
+    const info = await temporary.make({
       ack_policy: AckPolicy.None,
       deliver_policy: DeliverPolicy.StartSequence,
       opt_start_seq: place.after + 1,
       filter_subject: place.filter,
-      inactive_threshold: nanos(ABANDONED_MS),
-      mem_storage: true,
-      num_replicas: 1,
     });
-    return { name, consumer: connection.js.consumers.getConsumerFromInfo(info) };
+    return {
+      consumer: connection.js.consumers.getConsumerFromInfo(info),
+      close: () => temporary.remove(),
+    };
   } catch (error) {
-    await refuseOrWait(error, place.stream, place.signal);
+    temporary.remove();
+    await refuseOrWait(error, stream, place.signal);
     return undefined;
   }
 }

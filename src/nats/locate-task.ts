@@ -44,7 +44,7 @@ export async function locateTask(
 async function findHand(bucket: Bucket, { run, id }: TaskSpec): Promise<Whereabouts['hand']> {
   for (const { key, value } of await bucket.list(keys.allInHand)) {
     const hand = (decode(value) as Hand[]).find((held) => held.run === run && held.id === id);
-    if (hand) return { worker: key.slice('hand.'.length), since: hand.since, attempt: hand.attempt };
+    if (hand) return { worker: key.split('.')[1] ?? '', since: hand.since, attempt: hand.attempt };
   }
   return undefined;
 }

@@ -90,9 +90,9 @@ export const keys = {
   allBeats: 'beat.>',
   run: (id: string): string => `run.${id}`,
   allRuns: 'run.*',
-  /** What one worker has in hand, so that others can give it back for it. */
-  inHand: (worker: string): string => `hand.${worker}`,
-  allInHand: 'hand.*',
+  /** What one life of a worker has in hand, so that others can give it back for it, and nothing of its next life. */
+  inHand: ({ id, startedAt }: { id: string; startedAt: number }): string => `hand.${id}.${startedAt}`,
+  allInHand: 'hand.*.*',
   /** Dead tasks that somebody is putting back. */
   redrive: (name: string): string => `redrive.${name}`,
   allRedrives: 'redrive.*',

@@ -1,5 +1,6 @@
 /** Steering tasks through the services of a real coordinator, with real workers: cancel, pause, why, dead letters, the dead. */
 import t from 'tap';
+import { once } from 'node:events';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { planCluster } from '../../src/cluster/topology.ts';
@@ -7,6 +8,7 @@ import { startActor, type Running } from '../../src/cluster/start-actor.ts';
 import { loadConfig } from '../../src/config/load.ts';
 import { applyTopology } from '../../src/nats/apply-topology.ts';
 import { openBucket } from '../../src/nats/bucket.ts';
+import { giveBackTasksOf } from '../../src/nats/give-back.ts';
 import { createLedgerReader } from '../../src/nats/ledger-reader.ts';
 import { createServices } from '../../src/nats/services-client.ts';
 import { encodeJson } from '../../src/wire/codec.ts';
@@ -79,6 +81,7 @@ async function until<T>(look: () => Promise<T>, isSo: (found: T) => boolean): Pr
   }
 }
 
+const text = (value: Uint8Array): string => new TextDecoder().decode(value);
 const stateOf = async (run: string, id: string): Promise<string> =>
   (await reader.read(run, id))?.record.state ?? 'none';
 const whereIs = (id: string): Promise<{ where: string; explanation: string[] }> => call('why', { id });
@@ -186,8 +189,8 @@ t.test(
     const doomed = trawl.start('worker', '--id', 'doomed');
     const id = await submit('orphan', 'o1', { hold: true });
     await until(
-      () => bucket.get(keys.inHand('doomed')),
-      (entry) => entry !== undefined && entry.value.length > 4,
+      () => bucket.list(keys.allInHand),
+      (found) => found.some(({ key, value }) => key.startsWith('hand.doomed.') && value.length > 4),
     );
     doomed.kill('SIGKILL');
     await connection.nc.request('trawl.ctl.worker.w1.resume');
@@ -200,6 +203,52 @@ t.test(
     await call('task.cancel', { run: 'orphan', id });
   },
 );
+
+t.test(
+  'what a killed worker had in hand is given back when it starts anew under its id',
+  { timeout: 60_000 },
+  async (t) => {
+    // Its heartbeat never ends: only the new life shows that the old one is over.
+    const trawl = await installTrawl(t, {
+      NATS_URL: server.url,
+      TRAWL_WORKER_SCRAPERS: join(folder, 'scrapers'),
+    });
+    await connection.nc.request('trawl.ctl.worker.w1.pause');
+    const first = trawl.start('worker', '--id', 'again');
+    const id = await submit('again', 'a1', { hold: true });
+    const handsOf = async (): Promise<string[]> =>
+      (await bucket.list(keys.allInHand)).flatMap(({ key, value }) =>
+        key.startsWith('hand.again.') && text(value).includes(id) ? [key] : [],
+      );
+    const [before] = await until(handsOf, ({ length }) => length > 0);
+    const gone = once(first, 'exit');
+    first.kill('SIGKILL');
+    await gone;
+    trawl.start('worker', '--id', 'again');
+    const [after] = await until(handsOf, ([key]) => key !== undefined && key !== before);
+    t.match(after, /^hand\.again\./);
+    await connection.nc.request('trawl.ctl.worker.w1.resume');
+    await call('task.cancel', { run: 'again', id });
+  },
+);
+
+t.test('nothing of the next life is given back with what a dead one had', async (t) => {
+  const told = { old: 0, new: 0 };
+  const hear = (life: keyof typeof told): string => {
+    const subject = `reply.${life}`;
+    const subscription = connection.nc.subscribe(subject, { callback: () => void (told[life] += 1) });
+    t.teardown(() => subscription.unsubscribe());
+    return subject;
+  };
+  const put = (startedAt: number, reply: string): Promise<number> =>
+    bucket.put(keys.inHand({ id: 'heir', startedAt }), encodeJson([{ reply }]), { ttlMs: 60_000 });
+  await put(1, hear('old'));
+  await put(2, hear('new'));
+  t.equal(await giveBackTasksOf(connection, bucket, { id: 'heir', startedAt: 1 }), 1);
+  t.equal(await giveBackTasksOf(connection, bucket, { id: 'heir', startedAt: 1 }), 0, 'and only once');
+  await connection.nc.flush();
+  t.same(told, { old: 1, new: 0 });
+});
 
 t.test(
   'a run that ended long ago is removed, with everything that is kept of it',

@@ -151,7 +151,7 @@ t.test('the cluster is told what is in hand for a while', async (t) => {
   const stage = createStage('hand', 1);
   const worker = startWorker(t, { connection, limits: { worker: 'busy' }, scrapers: [stage.scraper] });
   const [spec] = await world.put([{ run: 'hand', scraper: 'hand', key: 'a' }]);
-  const { entry } = await heard.until(({ key, entry }) => key === 'hand.busy' && entry !== undefined);
+  const { entry } = await heard.until(({ key, entry }) => key === 'hand.busy.1' && entry !== undefined);
   t.match(JSON.parse(text(entry?.value) ?? ''), [
     {
       run: 'hand',
@@ -163,7 +163,7 @@ t.test('the cluster is told what is in hand for a while', async (t) => {
     },
   ]);
   stage.go();
-  await heard.until(({ key, entry }) => key === 'hand.busy' && text(entry?.value) === '[]');
+  await heard.until(({ key, entry }) => key === 'hand.busy.1' && text(entry?.value) === '[]');
   worker.quiet();
   await worker.ended;
 });

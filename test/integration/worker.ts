@@ -2,6 +2,7 @@
 import t from 'tap';
 import { Failure } from '../../src/domain/failure.ts';
 import type { Priority } from '../../src/domain/task.ts';
+import { deliverLate } from '../kit/late-deliveries.ts';
 import { startNatsServer } from '../kit/nats-server.ts';
 import { startWorker } from '../kit/task-worker.ts';
 import { createTaskWorld, type NewTask } from '../kit/task-world.ts';
@@ -74,9 +75,6 @@ t.test('higher priorities first, and a share for the lower ones', async (t) => {
   const lanes = [0, 9] as const;
   const order: Priority[] = [];
   const settled = await world.follow('order');
-  const before = new Map(
-    await Promise.all(lanes.map(async (lane) => [lane, await delivered(lane)] as const)),
-  );
   const tasks = lanes.flatMap((priority) =>
     list(priority === 0 ? 50 : 250, { run: 'order', scraper: 'order', priority }).map((task) => ({
       ...task,
@@ -84,41 +82,32 @@ t.test('higher priorities first, and a share for the lower ones', async (t) => {
     })),
   );
   await world.put(tasks);
+  const late = deliverLate(connection);
+  const waits = (lane: Priority): boolean =>
+    late.came(lane) > order.filter((priority) => priority === lane).length;
   startWorker(t, {
-    connection,
+    connection: late.connection,
     limits: { concurrency: 1, prefetchMax: 50 },
     scrapers: [
       {
         name: 'order',
-        // Ends when a task of each lane waits for its start here, so that every pick has the choice.
+        // Ends when a task of each lane waits for its start here, so that every pick has the choice. But the first ends
+        // at once: from its time alone the worker tells how much to hold, and it must not wait for what it waits for.
         async run({ task }) {
           order.push(task.priority);
-          while (order.length <= picks && !(await everyLaneWaits())) continue;
+          await late.until(() => order.length < 2 || order.length > picks + 1 || lanes.every(waits));
         },
       },
     ],
   });
   await settled.until(300);
-  const low = order.slice(1, picks + 1).flatMap((priority, at) => (priority === 0 ? [at] : []));
+  const low = order.slice(2, picks + 2).flatMap((priority, at) => (priority === 0 ? [at] : []));
   t.equal(low.length, picks / 20, 'one start of twenty');
   t.ok(
     low.every((at, n) => n === 0 || at - (low[n - 1] ?? 0) === 20),
     'evenly',
   );
   await untilNothingLeft();
-
-  async function delivered(lane: Priority): Promise<number> {
-    const info = await connection.jsm.consumers.info('TASKS', `p${lane}`);
-    return info.delivered.consumer_seq;
-  }
-
-  async function everyLaneWaits(): Promise<boolean> {
-    for (const lane of lanes) {
-      const started = order.filter((priority) => priority === lane).length;
-      if ((await delivered(lane)) - (before.get(lane) ?? 0) <= started) return false;
-    }
-    return true;
-  }
 });
 
 t.test('a failing task is tried again after a back-off, then buried with its history', async (t) => {

@@ -62,6 +62,7 @@ export function startWorker(t: Teardown, options: WorkerOptions): RunningWorker 
     },
     publisher: { durability: 'always', batch: 500, ackTimeoutMs: 5_000 },
     lockTtlMs: 3_000,
+    startedAt: 1,
     deadAfterMs: 3_000,
     isKnownElsewhere: () => false,
     isOpen: options.isOpen ?? (() => true),

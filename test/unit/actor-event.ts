@@ -1,6 +1,6 @@
 import t from 'tap';
 import type { Beat } from '../../src/domain/beat.ts';
-import { decideActorEvent, type ActorEvent } from '../../src/policy/actor-event.ts';
+import { decideActorEvent, findLostLife, type ActorEvent } from '../../src/policy/actor-event.ts';
 
 const beat = (status: Beat['status'], startedAt = 1): Beat => ({
   id: 'w1',
@@ -38,4 +38,23 @@ t.test('what a change of a heartbeat means', async (t) => {
     ['nothing, twice', undefined, undefined, undefined],
   ];
   for (const [name, before, after, kind] of table) t.equal(decideActorEvent(before, after)?.kind, kind, name);
+});
+
+t.test('which life has ended without a word', async (t) => {
+  const table: [
+    name: string,
+    before: Beat | undefined,
+    after: Beat | undefined,
+    startedAt: number | undefined,
+  ][] = [
+    ['it starts', undefined, beat('running'), undefined],
+    ['it beats', beat('running'), beat('running'), undefined],
+    ['it ends', beat('draining'), beat('stopped'), undefined],
+    ['its record goes after it ended', beat('stopped'), undefined, undefined],
+    ['its record goes', beat('running', 1), undefined, 1],
+    ['a new life takes its id', beat('running', 1), beat('initializing', 2), 1],
+    ['a new life takes the id of one that ended', beat('stopped', 1), beat('running', 2), undefined],
+  ];
+  for (const [name, before, after, startedAt] of table)
+    t.equal(findLostLife(before, after)?.startedAt, startedAt, name);
 });

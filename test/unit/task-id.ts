@@ -20,10 +20,23 @@ t.test('an id is 128 bits of SHA-256 over a text that another program can make',
 t.test('it is always a token of 22 characters, and the bytes of the hash', async (t) => {
   for (let n = 0; n < 2_000; n += 1) {
     const id = shortHash(String(n));
-    const wanted = createHash('sha256').update(String(n)).digest().subarray(0, 16).toString('base64url');
-    if (id !== wanted || id.length !== 22 || !TOKEN.test(id)) return t.fail(`${n}: ${id}`);
+    const bytes = createHash('sha256').update(String(n)).digest().subarray(0, 16).toString('base64url');
+    if (id.slice(1) !== bytes.slice(1) || id.length !== 22 || !TOKEN.test(id)) return t.fail(`${n}: ${id}`);
   }
   return t.pass('2,000 ids');
+});
+
+t.test('it never begins like an option of a command', async (t) => {
+  const firsts = new Map<string, number>();
+  for (let n = 0; n < 20_000; n += 1) {
+    const id = shortHash(String(n));
+    const first = id.charAt(0);
+    firsts.set(first, (firsts.get(first) ?? 0) + 1);
+    const bytes = createHash('sha256').update(String(n)).digest().subarray(0, 16).toString('base64url');
+    if (id !== bytes.replace(/^-/, '_')) return t.fail(`${n}: ${id}`);
+  }
+  t.equal(firsts.get('-'), undefined);
+  return t.equal(firsts.size, 63, 'all the others are there');
 });
 
 t.test('the same task has the same id', async (t) => {

@@ -2,13 +2,14 @@
  * What the leader clears up after others: the tasks of a worker that died, dead tasks that were half put back, the
  * open tasks of a cancelled run, and runs that ended long ago.
  */
+import type { Beat } from '../../domain/beat.ts';
 import { messageOf } from '../../domain/failure.ts';
 import type { Log } from '../../telemetry/log.ts';
 import type { RunRecord } from '../../wire/run-record.ts';
 
 export interface HousekeepingPorts {
   /** Gives back what the dead worker had in hand; how many tasks it was. */
-  readonly giveBackTasksOf: (worker: string) => Promise<number>;
+  readonly giveBackTasksOf: (life: Beat) => Promise<number>;
   readonly runs: () => readonly RunRecord[];
   /** Tasks of a run without an outcome. */
   readonly countOpen: (run: string) => Promise<number>;
@@ -32,7 +33,7 @@ export interface HousekeepingLimits {
 export interface Housekeeping {
   /** Looks around now and then, until the term is over. */
   run(over: AbortSignal): Promise<void>;
-  workerLost(worker: string): void;
+  workerLost(life: Beat): void;
 }
 
 /** Looks between two of those for what was half put back. */
@@ -49,10 +50,10 @@ export function createHousekeeping(ports: HousekeepingPorts, limits: Housekeepin
         await rest(over);
       }
     },
-    workerLost(worker) {
+    workerLost(life) {
       void attempt(async () => {
-        const tasks = await ports.giveBackTasksOf(worker);
-        if (tasks > 0) log.info('tasks.given-back', { worker, tasks });
+        const tasks = await ports.giveBackTasksOf(life);
+        if (tasks > 0) log.info('tasks.given-back', { worker: life.id, tasks });
       });
     },
   };
