@@ -8,6 +8,7 @@ import { SELECTIONS, VIAS, WHEN_NONE } from '../domain/egress.ts';
 import {
   bytes,
   choice,
+  decimal,
   duration,
   host,
   httpUrl,
@@ -23,6 +24,7 @@ import {
 } from './parsers.ts';
 
 const AMOUNT = { min: 0, max: 1_000_000_000 };
+const PER_CENT = { min: 1, max: 100 };
 
 export const fields = {
   home: field(text, '.trawl', 'Folder of the local cluster: server data, logs, state'),
@@ -124,6 +126,41 @@ export const fields = {
       '1000',
       'Tasks of one priority that a worker may hold before it starts them; slow tasks are held in smaller numbers',
       { flag: 'batch-size' },
+    ),
+    adaptive: field(
+      yesOrNo,
+      'true',
+      'Whether a worker runs fewer tasks at once while memory, CPU or its event loop is short (see `guard`)',
+    ),
+  },
+  guard: {
+    cpu: field(integer(PER_CENT), '80', 'Per cent of the CPU time beyond which there is too much to do'),
+    memory: field(
+      integer(PER_CENT),
+      '85',
+      'Per cent of the memory, of the container or of the machine, beyond which there is too little left',
+    ),
+    disk: field(integer(PER_CENT), '90', 'Per cent of the disk beyond which no further worker is started'),
+    load: field(
+      decimal({ min: 0.1, max: 10_000 }),
+      '4.0',
+      'Load average of a minute beyond which no further worker is started',
+    ),
+    loopLag: field(
+      duration({ minMs: 1 }),
+      '100ms',
+      'Mean delay of its event loop beyond which a worker has too much to do',
+    ),
+    interval: field(
+      duration({ minMs: 20 }),
+      '5s',
+      'How often a worker looks at all this; it runs fewer tasks after several bad readings in a row',
+    ),
+    memoryPerWorker: field(bytes, '512MB', 'Memory that must be free for each further worker'),
+    coresPerWorker: field(
+      decimal({ min: 0.01, max: 1_000 }),
+      '2',
+      'Cores for each worker that is started by itself; one worker always fits',
     ),
   },
   tasks: {

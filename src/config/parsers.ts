@@ -58,6 +58,14 @@ export function integer(range: { min: number; max: number }): Parser<number> {
   return single(`a whole number from ${range.min} to ${range.max}`, (given) => readInteger(given, range));
 }
 
+export function decimal(range: { min: number; max: number }): Parser<number> {
+  const { min, max } = range;
+  return single(`a number from ${min} to ${max}`, (given) => {
+    const value = /^(0|[1-9]\d*)(\.\d+)?$/.test(given) ? Number(given) : NaN;
+    return value >= min && value <= max ? value : undefined;
+  });
+}
+
 export function port(range: { min: number }): Parser<number> {
   const { min } = range;
   return single(`a port from ${min} to 65535`, (given) => readInteger(given, { min, max: 65_535 }));

@@ -77,7 +77,17 @@ t.test('nothing given: the defaults', async (t) => {
     http: { host: '127.0.0.1', port: 8080, actorPort: 0 },
     log: { level: 'info', format: 'auto' },
     publisher: { window: 4096, batch: 500, ackTimeout: 5000 },
-    worker: { concurrency: 3, scrapers: ['config/scrapers'], prefetch: 1_000 },
+    worker: { concurrency: 3, scrapers: ['config/scrapers'], prefetch: 1_000, adaptive: true },
+    guard: {
+      cpu: 80,
+      memory: 85,
+      disk: 90,
+      load: 4,
+      loopLag: 100,
+      interval: 5_000,
+      memoryPerWorker: 512_000_000,
+      coresPerWorker: 2,
+    },
     tasks: { timeout: 3_600_000, retries: 3, retryBase: 60_000, retryMax: 3_600_000, watermark: 2_000_000 },
     runs: { maxActivePerScraper: 1, maxActive: 100, keep: 2_592_000_000, idleEnd: 30_000 },
     egress: {
