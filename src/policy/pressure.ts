@@ -79,10 +79,11 @@ export function decideSlots(facts: PressureFacts, limits: PressureLimits): SlotD
 
   if (pressed > 0) {
     const due = pressed >= PRESSED_READINGS && sinceChangeMs >= LOWER_AGAIN_INTERVALS * limits.intervalMs;
-    if (!due || allowed === 1) return { allowed, limitedBy, pressed, calm, reason: 'pressed' };
+    const least = fewestUnder(pressing, slots);
+    if (!due || allowed <= least) return { allowed, limitedBy, pressed, calm, reason: 'pressed' };
     // Slots that nobody uses can be taken away without any effect.
     const used = busy > 0 ? Math.min(allowed, busy) : allowed;
-    const fewer = Math.max(1, Math.floor(used / 2));
+    const fewer = Math.max(least, Math.floor(used / 2));
     return { allowed: fewer, limitedBy: pressing, pressed, calm, reason: 'lowered' };
   }
   if (allowed === slots) return { allowed, limitedBy, pressed, calm, reason: 'steady' };
@@ -96,6 +97,11 @@ export function decideSlots(facts: PressureFacts, limits: PressureLimits): SlotD
     calm,
     reason: 'raised',
   };
+}
+
+/** A busy CPU alone harms nobody: half of the slots stay, so that the next page comes while one is worked on. */
+function fewestUnder(pressing: readonly PressureFactor[], slots: number): number {
+  return pressing.every((factor) => factor === 'cpu') ? Math.ceil(slots / 2) : 1;
 }
 
 function listPressing(strain: Strain, limits: PressureLimits): PressureFactor[] {

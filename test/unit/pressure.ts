@@ -46,6 +46,11 @@ t.test('one reading', async (t) => {
       facts({ memoryPercent: 99, cpuPercent: 99, ownCpuPercent: 99, loopLagMs: 999 }),
       { allowed: 5, limitedBy: ['memory', 'cpu', 'loop'] },
     ],
+    [
+      'the CPU alone takes half of the slots at most',
+      facts({ cpuPercent: 95, ownCpuPercent: 70 }, { allowed: 5, limitedBy: ['cpu'] }),
+      { allowed: 5, limitedBy: ['cpu'], reason: 'pressed' },
+    ],
     ['the CPU, by others', facts({ cpuPercent: 100, ownCpuPercent: 20 }), { allowed: 10, reason: 'steady' }],
     ['a busy process, a free machine', facts({ cpuPercent: 60, ownCpuPercent: 100 }), { allowed: 10 }],
     ['at a limit', facts({ memoryPercent: 85, loopLagMs: 100 }), { allowed: 10, reason: 'steady' }],
