@@ -9,6 +9,7 @@ import { answerInHand } from '../nats/in-hand-survey.ts';
 import { answerLoad } from '../nats/load-survey.ts';
 import { watchPauses } from '../nats/pauses.ts';
 import { readLeaseMs } from '../nats/task-lease.ts';
+import { checkLease } from '../policy/lease.ts';
 import { POISON_DEFAULTS } from '../policy/poison.ts';
 import { summarizeInHand } from '../policy/run-load.ts';
 import { SETTLE_DEFAULTS } from '../policy/settle.ts';
@@ -36,13 +37,14 @@ export function createClusterWorker(parts: ActorParts): Worker {
     verbs: { call: (body) => answerCall(parts, call, body) },
     async run(stop) {
       const { config, connection, names, bucket, gate } = parts;
+      const leaseMs = await requireLease(parts);
       const registry = await load(parts);
       const shared = createSharedKeeper(parts.log);
       const pauses = await watchPauses(bucket, stop.abort);
       worker = assembleWorker({
         ...parts,
         registry,
-        limits: limitsOf(parts, await readLeaseMs(connection, names)),
+        limits: limitsOf(parts, leaseMs),
         publisher: {
           durability: config.durability,
           batch: config.publisher.batch,
@@ -78,6 +80,16 @@ export function createClusterWorker(parts: ActorParts): Worker {
       }
     },
   };
+}
+
+/** The settings were held to the lease that the definitions say; somebody may have given the server another. */
+async function requireLease({ config, connection, names }: ActorParts): Promise<number> {
+  const leaseMs = await readLeaseMs(connection, names);
+  const problem = checkLease(leaseMs, config.heartbeat.interval);
+  if (problem === undefined) return leaseMs;
+  throw new Failure('INVALID', problem, {
+    hint: 'Beat more often, or make the leases longer: `trawl topology diff` shows what differs.',
+  });
 }
 
 /** A handler has thrown where nobody catches it: this process cannot be trusted any more, but ends in order. */

@@ -74,27 +74,14 @@ export function nextCronTime(cron: Cron, zone: Zone, afterMs: number): number | 
   return undefined;
 }
 
-/** The last time before `beforeMs`, as far back as a pattern may leave between two times. */
-export function lastCronTime(cron: Cron, zone: Zone, beforeMs: number): number | undefined {
-  const passes = (fromMs: number): boolean => (nextCronTime(cron, zone, fromMs) ?? Infinity) < beforeMs;
-  let early = beforeMs;
-  for (let backMs = 1000; !passes(early); backMs *= 2) {
-    if (backMs > YEARS_MAX * 366 * 24 * HOUR_MS) return undefined;
-    early = beforeMs - backMs;
-  }
-  // The last second from which there still is a time to come: it lies right before the one that is looked for.
-  let late = beforeMs;
-  while (late - early > 1000) {
-    const middle = early + Math.floor((late - early) / 2000) * 1000;
-    if (passes(middle)) early = middle;
-    else late = middle;
-  }
-  return nextCronTime(cron, zone, early);
-}
-
 function moved(atMs: number, zone: Zone, by: { readonly month: number; readonly day: number }): number {
   const local = zone.localTime(atMs);
   return zone.instant({ ...local, month: local.month + by.month, day: local.day + by.day });
+}
+
+/** Whether month and day are of the pattern. */
+export function fitsDate(cron: Cron, local: LocalTime): boolean {
+  return cron.month.values.includes(local.month) && fitsDay(cron, local);
 }
 
 /** Where both days are given, either will do. */

@@ -19,6 +19,15 @@ export type LeaseDecision = 'keep' | 'renew' | 'unheard' | 'lapsed';
 const TRUSTED_PART = 0.9;
 const RENEW_PART = 1 / 3;
 
+/**
+ * What is wrong with a lease for a worker that beats so often, if anything. One that has not been heard of for nearly a
+ * lease takes its tasks for lost: one late beat must not do that.
+ */
+export function checkLease(leaseMs: number, beatEveryMs: number): string | undefined {
+  if (leaseMs >= 2 * beatEveryMs) return undefined;
+  return `the lease of a task is ${leaseMs} ms on the server, but must be at least twice heartbeat.interval, which is ${beatEveryMs} ms`;
+}
+
 export function mayHaveLapsed(
   { now, leasedAt, beatAt }: Omit<LeaseFacts, 'livedAt'>,
   leaseMs: number,

@@ -5,7 +5,8 @@
  * interval then counts from the restart; stopped, it leaves out what passed. And the coordinator may be away when
  * something is due. So each firing is named after the second for which it was planned: fired twice, it is one run.
  */
-import { lastCronTime, nextCronTime } from './cron-next.ts';
+import { lastCronTime } from './cron-last.ts';
+import { nextCronTime } from './cron-next.ts';
 import type { ScheduleSpec } from './schedule-spec.ts';
 import { createZone } from './time-zone.ts';
 
@@ -13,6 +14,8 @@ import { createZone } from './time-zone.ts';
 const LATE_AFTER_MS = 60_000;
 /** What was not dealt with by then, the server has left out: what it fires is taken within a moment. */
 const MISSED_AFTER_MS = 5_000;
+/** How long before its time the server may fire: it rounds its clock. */
+const ROUNDED_MS = 1_000;
 /** How much earlier than a whole interval the next firing may come: clocks differ, and the server rounds. */
 const EARLY_MAX_MS = 60_000;
 
@@ -26,7 +29,9 @@ export function dueTimeOf(
 ): number {
   if (timing.kind === 'every') return nextAt - timing.everyMs;
   const zone = createZone(timing.timeZone);
-  return lastCronTime(timing.cron, zone, nextAt) ?? Math.floor(firedAt / 1000) * 1000;
+  // Not the last one before the next: on its way there the server leaves times out, where a day has no midnight.
+  const before = Math.min(nextAt, firedAt + ROUNDED_MS);
+  return lastCronTime(timing.cron, zone, before) ?? Math.floor(firedAt / 1000) * 1000;
 }
 
 /** The times to come, for people to read. An interval counts from `anchorAt`, its last time. */

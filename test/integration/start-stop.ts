@@ -71,3 +71,27 @@ t.test('two of a kind: the second leads when the first stops, and neither leaves
   await second.done;
   t.same(await buckets[0]?.list('lock.>'), []);
 });
+
+t.test('a worker refuses a lease that one late beat would end', async (t) => {
+  const lane = { stream: 'TASKS', name: 'p3' };
+  const { config: usual } = await connection.jsm.consumers.info(lane.stream, lane.name);
+  const setLease = (ms: number): Promise<unknown> =>
+    connection.jsm.consumers.update(lane.stream, lane.name, { ack_wait: ms * 1_000_000 });
+  t.teardown(() =>
+    connection.jsm.consumers.update(lane.stream, lane.name, { ack_wait: usual.ack_wait ?? 0 }),
+  );
+  await setLease(2 * config.heartbeat.interval - 1_000);
+  const start = () =>
+    startActor({ ...config, actor: { ...config.actor, id: 'hasty' } }, { role: 'worker', log: quietLog });
+  const refused = await start();
+  await t.rejects(refused.done, {
+    code: 'INVALID',
+    message:
+      'the lease of a task is 59000 ms on the server, but must be at least twice heartbeat.interval, which is 30000 ms',
+    hint: /topology diff/,
+  });
+  await setLease(2 * config.heartbeat.interval);
+  const fits = await start();
+  fits.quiet();
+  await t.resolves(fits.done);
+});

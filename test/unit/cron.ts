@@ -1,6 +1,7 @@
 import t from 'tap';
 import { parseCron, type Cron } from '../../src/policy/cron.ts';
-import { lastCronTime, nextCronTime } from '../../src/policy/cron-next.ts';
+import { lastCronTime } from '../../src/policy/cron-last.ts';
+import { nextCronTime } from '../../src/policy/cron-next.ts';
 import { checkTimeZone, createZone } from '../../src/policy/time-zone.ts';
 import { chooseSeed, createRandom, type Random } from '../kit/random.ts';
 
@@ -152,6 +153,78 @@ t.test('the last time and the next one are neighbours, in any zone', async (t) =
     if (!(last < now && after >= now)) t.fail(`${pattern} at ${now}: ${last}, ${after}`);
   }
   t.equal(lastCronTime(cronOf('0 0 31 2 *'), createZone('UTC'), Date.UTC(2026, 0, 1)), undefined);
+});
+
+t.test('where a day has no midnight, the next time is still the next, within its bound', async (t) => {
+  const random = createRandom(chooseSeed());
+  t.comment(`seed ${random.seed}`);
+  // Days that begin at one o'clock.
+  const days = [
+    ['America/Santiago', '2026-09-06'],
+    ['America/Santiago', '2027-09-05'],
+    ['America/Havana', '2026-03-08'],
+    ['America/Havana', '2027-03-14'],
+    ['Asia/Beirut', '2026-03-29'],
+    ['Asia/Beirut', '2027-03-28'],
+  ] as const;
+  const patterns = [
+    ['0 * * * *', 1],
+    ['*/7 * * * *', 1],
+    ['0 0 * * *', 49],
+    ['30 0 * * *', 49],
+    ['0 1 * * *', 25],
+    ['0 12 * * *', 25],
+    ['59 59 23 * * *', 25],
+    ['0 0 * * sun', 2 * 7 * 24 + 1],
+    ['0 12 * * sun', 2 * 7 * 24 + 1],
+  ] as const;
+  for (let round = 0; round < 300; round += 1) {
+    const [name, day] = random.pick<readonly [string, string]>(days);
+    const [pattern, boundHours] = random.pick<readonly [string, number]>(patterns);
+    const zone = createZone(name);
+    const cron = cronOf(pattern);
+    const now = Date.parse(`${day}T04:00:00Z`) + random.int(-5 * 86_400, 5 * 86_400) * 1_000;
+    const next = nextCronTime(cron, zone, now) ?? Number.NaN;
+    const place = `${pattern} ${name} after ${new Date(now).toISOString()}`;
+    if (!(next > now && next <= now + boundHours * 3_600_000)) t.fail(`${place}: ${next}`);
+    if (lastCronTime(cron, zone, next + 1) !== next) t.fail(`${place}: it is no last one`);
+    const last = lastCronTime(cron, zone, now) ?? Number.NaN;
+    if (!(last < now && last >= now - boundHours * 3_600_000)) t.fail(`${place}: last ${last}`);
+    if ((nextCronTime(cron, zone, last - 1) ?? Number.NaN) !== last) t.fail(`${place}: ${last} does not fit`);
+  }
+  t.pass('300 times');
+});
+
+t.test('the last time is the last that fits, in whatever zone: against every minute before', async (t) => {
+  const random = createRandom(chooseSeed());
+  t.comment(`seed ${random.seed}`);
+  const zones = [
+    'America/Santiago',
+    'America/Havana',
+    'Asia/Beirut',
+    'Europe/Berlin',
+    'Australia/Lord_Howe',
+  ] as const;
+  for (let round = 0; round < 40; round += 1) {
+    const zone = createZone(random.pick(zones));
+    const hour = random.pick(['0', '1', '23', '*/5', '0-2']);
+    const pattern = `${random.int(0, 59)} ${hour} * * ${random.pick(['*', 'sun', 'mon-fri'])}`;
+    const cron = cronOf(pattern);
+    const before = Date.UTC(2026, random.pick([2, 3, 8, 9]), random.int(1, 28), 5) + random.int(0, 3_600_000);
+    const fits = (at: number): boolean => {
+      const local = zone.localTime(at);
+      return (
+        cron.minute.values.includes(local.minute) &&
+        cron.hour.values.includes(local.hour) &&
+        cron.weekday.values.includes(local.weekday)
+      );
+    };
+    let expected = Math.floor((before - 1) / 60_000) * 60_000;
+    while (!fits(expected)) expected -= 60_000;
+    const found = lastCronTime(cron, zone, before);
+    if (found !== expected) t.fail(`${pattern} before ${before}: ${found ?? 'none'}, not ${expected}`);
+  }
+  t.pass('40 patterns');
 });
 
 t.test('names of time zones', async (t) => {

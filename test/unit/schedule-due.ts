@@ -38,6 +38,33 @@ t.test('the planned time of a firing', async (t) => {
   t.equal(at(rare, NINE, Date.UTC(2028, 1, 29)), Date.UTC(2024, 1, 29));
 });
 
+t.test(
+  'a firing is named after its own time where the server left one out on its way to the next',
+  async (t) => {
+    const noon = (day: string): number => Date.parse(`${day}T15:00:00Z`);
+    // In Santiago the 5th of September 2027 has no midnight: from November the server sees no September.
+    const spec = specOf({ cron: '0 12 16 9,11 *', timeZone: 'America/Santiago' });
+    const [next = Number.NaN] = nextTimes(spec, { from: noon('2026-11-16'), count: 1 });
+    t.equal(next, noon('2027-11-16'), 'the server goes on with the next November');
+    t.equal(dueTimeOf(spec, { firedAt: noon('2026-11-16') + 4, nextAt: next }), noon('2026-11-16'));
+    t.equal(dueTimeOf(spec, { firedAt: noon('2026-11-16') - 300, nextAt: next }), noon('2026-11-16'));
+    t.equal(
+      findMissed(spec, { since: noon('2026-11-16'), now: noon('2027-09-16') + 60_000 }),
+      noon('2027-09-16'),
+    );
+    for (const [zone, cron, fired] of [
+      ['America/Havana', '0 12 20 3,11 *', '2025-11-20T17:00:00Z'],
+      ['Asia/Beirut', '0 0 30 3,11 *', '2025-11-29T22:00:00Z'],
+    ] as const) {
+      const rare = specOf({ cron, timeZone: zone });
+      const firedAt = Date.parse(fired);
+      const [nextAt = Number.NaN] = nextTimes(rare, { from: firedAt, count: 1 });
+      t.ok(nextAt > firedAt + 300 * 24 * HOUR_MS, `${zone}: March is left out`);
+      t.equal(dueTimeOf(rare, { firedAt: firedAt + 4, nextAt }), firedAt, zone);
+    }
+  },
+);
+
 t.test('the times to come', async (t) => {
   const minutes = (spec: ScheduleSpec, from: number, anchorAt?: number): number[] =>
     nextTimes(spec, { from, count: 3, ...(anchorAt !== undefined && { anchorAt }) }).map(
