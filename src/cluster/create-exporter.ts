@@ -99,16 +99,13 @@ function createPorts({ config, connection, names, bucket, log }: ActorParts): Ex
     const tally = tallies.sum();
     const at = Date.now();
     const now = performance.now();
-    const storedIn = (stream: string): number =>
-      found.streams.find((facts) => facts.stream === stream)?.messages ?? 0;
     return {
       snapshot: buildSnapshot({
         at,
         counts,
         tally,
         queue: found.queue,
-        tasksStored: storedIn('TASKS'),
-        intake: storedIn('INTAKE'),
+        intake: found.streams.find(({ stream }) => stream === 'INTAKE')?.messages ?? 0,
         runs: runs.byState(),
         beats: [...beats.values()],
         loads: found.loads,

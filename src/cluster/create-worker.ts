@@ -104,7 +104,7 @@ async function load({ config, log, tell, onlyScraper }: ActorParts): Promise<Reg
   }
   const registry = createRegistry(wanted);
   log.info('scrapers.loaded', { names: registry.names() });
-  await tell({ scrapers: [...registry.names()] });
+  await tell({ scrapers: [...registry.names()], limits: { concurrency: config.worker.concurrency } });
   return registry;
 }
 
