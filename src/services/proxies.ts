@@ -22,6 +22,8 @@ export interface EgressAccess {
 /** More would not fit into one message. */
 const ADD_MAX = 1_000;
 const NAMES_MAX = 10_000;
+/** What is decided and sealed in one go: the lock of the leader is renewed on the same thread, in between. */
+const AT_ONCE = 250;
 
 const id = v.pipe(v.string(), v.regex(TOKEN, 'must be 1 to 64 letters, digits, _ or -'));
 const amount = v.pipe(v.number(), v.integer(), v.minValue(0));
@@ -77,7 +79,9 @@ export function createProxyServices(
       });
       const [first] = problems;
       if (records.length === 0 && first) throw new Failure('INVALID', first.reason);
-      const proxies = await change((book, now) => records.map((record) => add(book, record, now)));
+      const proxies: { id: string; known: boolean }[] = [];
+      for (const some of slices(records))
+        proxies.push(...(await change((book, now) => some.map((record) => add(book, record, now)))));
       return { proxies, problems };
     },
     'proxies.ls': (body) => {
@@ -113,14 +117,19 @@ export function createProxyServices(
     wanted: readonly string[],
     act: (book: EgressBook, each: string, now: number) => boolean,
   ): Promise<{ changed: string[]; unknown: string[] }> {
-    return change((book, now) => {
-      const changed: string[] = [];
-      const missing: string[] = [];
-      for (const each of new Set(wanted)) (act(book, each, now) ? changed : missing).push(each);
-      if (changed.length === 0) throw unknown(missing);
-      return { changed, unknown: missing };
-    });
+    const changed: string[] = [];
+    const missing: string[] = [];
+    for (const some of slices([...new Set(wanted)]))
+      await change((book, now) => {
+        for (const each of some) (act(book, each, now) ? changed : missing).push(each);
+      });
+    if (changed.length === 0) throw unknown(missing);
+    return { changed, unknown: missing };
   }
+}
+
+function* slices<T>(all: readonly T[]): Generator<readonly T[]> {
+  for (let at = 0; at < all.length; at += AT_ONCE) yield all.slice(at, at + AT_ONCE);
 }
 
 function add(book: EgressBook, record: ProxyRecord, now: number): { id: string; known: boolean } {

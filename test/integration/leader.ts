@@ -8,29 +8,30 @@ import { startCandidate, type Candidate } from '../kit/candidate.ts';
 import { bytes, listen, openClusterBucket, text } from '../kit/cluster-bucket.ts';
 import { quietLog, startNatsServer, type Teardown } from '../kit/nats-server.ts';
 
-const TTL_MS = 2_000;
+const TTL_MS = 3_000;
 
 const server = await startNatsServer(t);
 const { bucket } = await openClusterBucket(server);
 
-t.test('a leader that is killed is replaced within its time limit and a second', async (t) => {
+t.test('a leader that is killed is replaced when its time is over', async (t) => {
   const [a, b] = await candidates(t, 'killed');
   a.signal('SIGKILL');
   const began = performance.now();
   await b.said('leading');
   const tookMs = performance.now() - began;
-  t.ok(tookMs < TTL_MS + 1_000, `${Math.round(tookMs)} ms`);
+  t.ok(tookMs < 2 * TTL_MS, `${Math.round(tookMs)} ms`);
   t.equal((await readHolder(bucket, 'killed'))?.owner, 'b');
 });
 
 t.test('a leader that is asked to stop is replaced at once', async (t) => {
-  const [a, b] = await candidates(t, 'asked');
+  // So long that nobody would wait for the end of it.
+  const [a, b] = await candidates(t, 'asked', 30_000);
   a.signal('SIGTERM');
   await a.said('stepped-down');
   const began = performance.now();
   await b.said('leading');
   const tookMs = performance.now() - began;
-  t.ok(tookMs < 500, `${Math.round(tookMs)} ms`);
+  t.ok(tookMs < 10_000, `${Math.round(tookMs)} ms`);
   t.equal(await a.exited, 0);
 });
 
@@ -38,9 +39,7 @@ t.test('a leader that wakes after its time is refused and steps down', async (t)
   const [a, b] = await candidates(t, 'stopped');
   const heard = await listen(t, bucket, 'run.leader');
   a.signal('SIGSTOP');
-  const began = performance.now();
   await b.said('leading');
-  t.ok(performance.now() - began < TTL_MS + 1_000);
   const takeover = await heard.until(({ entry }) => text(entry?.value) === 'b');
 
   a.signal('SIGCONT');
@@ -173,10 +172,10 @@ t.test('a candidate can be stopped while it waits, and while NATS is away', asyn
 });
 
 /** Two processes; the first leads already, the second waits for its chance. */
-async function candidates(t: Teardown, name: string): Promise<[Candidate, Candidate]> {
-  const a = startCandidate(t, server, { name, ttlMs: TTL_MS, owner: 'a' });
+async function candidates(t: Teardown, name: string, ttlMs = TTL_MS): Promise<[Candidate, Candidate]> {
+  const a = startCandidate(t, server, { name, ttlMs, owner: 'a' });
   await a.said('leading');
-  const b = startCandidate(t, server, { name, ttlMs: TTL_MS, owner: 'b' });
+  const b = startCandidate(t, server, { name, ttlMs, owner: 'b' });
   await b.said('campaigning');
   return [a, b];
 }

@@ -275,3 +275,23 @@ t.test('credentials are nowhere but sealed', async (t) => {
   for (const text of [...said, ...manager.logLines, JSON.stringify(manager.news), metrics])
     t.ok(!text.includes(PASSWORD), text.slice(0, 60));
 });
+
+t.test('ten thousand proxies are removed in one request, and the leader keeps its lock', async (t) => {
+  const server = await startNatsServer(t);
+  const field = await openEgressField(t, server);
+  const manager = await field.start('many', { TRAWL_LEADER_TTL: '3s' });
+  const ids = Array.from({ length: 10_000 }, (_, n) => `m${n}`);
+  for (let at = 0; at < ids.length; at += 1_000) {
+    const proxies = ids
+      .slice(at, at + 1_000)
+      .map((id, n) => ({ id, url: `http://127.0.0.1:${20_000 + at + n}` }));
+    await field.call('proxies.add', { proxies });
+  }
+  const { changed } = await field.call<{ changed: string[] }>('proxies.rm', { ids });
+  t.equal(changed.length, ids.length);
+  t.match(await field.call('proxies.ls', {}), { proxies: [] });
+  t.notOk(
+    manager.logLines.some((line) => line.includes('leader.deposed')),
+    'in one term',
+  );
+});

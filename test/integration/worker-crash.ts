@@ -31,16 +31,17 @@ t.test('a worker is killed with tasks in hand: others do them, once', async (t) 
 t.test('a worker sleeps past its lease: its late result is refused', async (t) => {
   const settled = await world.follow('asleep');
   const child = startWorkerChild(t, server, { worker: 'sleeper', leaseMs });
-  await world.put([{ run: 'asleep', scraper: 'hang', key: 'a', input: { ms: 200 } }]);
+  await world.put([{ run: 'asleep', scraper: 'hold', key: 'a' }]);
   await child.said('started');
   child.signal('SIGSTOP');
   startWorker(t, {
     connection,
     limits: { worker: 'awake', leaseMs },
-    scrapers: [{ name: 'hang', run: async () => 'done' }],
+    scrapers: [{ name: 'hold', run: async () => 'done' }],
   });
   t.match((await settled.until(1)).get('a'), { state: 'done', worker: 'awake' });
   child.signal('SIGCONT');
+  child.signal('SIGUSR2');
   t.match(await child.said('task.refused'), { run: 'asleep' });
   t.equal(settled.outcomes.get('a')?.length, 1);
   t.match(await world.reader.counts('asleep'), { accepted: 1, done: 1 });

@@ -7,7 +7,7 @@ import { startNatsServer, type Teardown } from '../kit/nats-server.ts';
 import { startWorker } from '../kit/task-worker.ts';
 import { createTaskWorld } from '../kit/task-world.ts';
 
-const leaseMs = 1_000;
+const leaseMs = 2_000;
 const server = await startNatsServer(t);
 const world = await createTaskWorld(t, server, { leaseMs });
 const { connection } = world;

@@ -23,6 +23,11 @@ const bucket = openBucket(connection, 'cluster');
 const value = new TextEncoder().encode(owner);
 const say = (line: Record<string, unknown>): void => void process.stdout.write(`${JSON.stringify(line)}\n`);
 
+/** A write that was under way when the process was stopped may have had its time: what became of it nobody knows. */
+const unlessRefused = (error: unknown): void => {
+  if (asFailure(error).code === 'CONFLICT') throw error;
+};
+
 say({ event: 'campaigning' });
 await runAsLeader({
   bucket,
@@ -38,7 +43,7 @@ await runAsLeader({
       // Until it is told to stop, or refused: that the term is over it learns from nothing else here.
       while (!quiet.signal.aborted) {
         revision = term.token();
-        await term.fencedPut('run.leader', value);
+        await term.fencedPut('run.leader', value).catch(unlessRefused);
         await delay(10);
       }
     } catch (error) {

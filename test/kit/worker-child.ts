@@ -7,7 +7,7 @@ import { guard, type Teardown, type TestServer } from './nats-server.ts';
 
 export interface WorkerChild {
   readonly pid: number;
-  signal(signal: 'SIGKILL' | 'SIGSTOP' | 'SIGCONT'): void;
+  signal(signal: 'SIGKILL' | 'SIGSTOP' | 'SIGCONT' | 'SIGUSR2'): void;
   /** The next line about this event that was not waited for before. */
   said(event: string): Promise<Record<string, unknown>>;
   readonly exited: Promise<void>;

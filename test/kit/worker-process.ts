@@ -2,6 +2,7 @@
  * A worker in a process of its own, to be killed, stopped and woken. Tells what it does as lines of JSON.
  *
  *   hang    says `started` and ends after `input.ms`
+ *   hold    says `started` and ends when the process gets a SIGUSR2
  *   poison  ends the process, if `input.poison` says so
  */
 import { connectNats } from '../../src/nats/connect.ts';
@@ -37,6 +38,14 @@ const { ended } = startWorker(
           say({ event: 'started', key: task.key });
           await wait(input['ms']);
           say({ event: 'ended', key: task.key });
+        },
+      },
+      {
+        name: 'hold',
+        async run({ task }) {
+          const told = new Promise((resolve) => process.once('SIGUSR2', resolve));
+          say({ event: 'started', key: task.key });
+          await told;
         },
       },
       {

@@ -1,6 +1,8 @@
 import t from 'tap';
 import { readCookies } from '../../src/services/cookie-jar.ts';
 import { page } from '../../src/services/page.ts';
+import { createProxyServices } from '../../src/services/proxies.ts';
+import type { EgressBook } from '../../src/policy/egress/book.ts';
 
 t.test('a long list is told in pages, and every name once', async (t) => {
   const all = Array.from({ length: 25 }, (_, i) => ({ id: `p${String(i).padStart(2, '0')}` })).reverse();
@@ -40,3 +42,42 @@ t.test('cookies come as a jar, or as a browser exports them', async (t) => {
   t.match(JSON.parse(readCookies([])), { cookies: [] });
   t.throws(() => readCookies({ a: 'c4nary' }), { code: 'INVALID', message: /^(?!.*c4nary)/ });
 });
+
+t.test(
+  'a long list of proxies is dealt with in slices: the leader must come to renew its lock',
+  async (t) => {
+    const known = new Set(Array.from({ length: 9_990 }, (_, n) => `p${n}`));
+    const sizes: number[] = [];
+    let acted = 0;
+    const act = (id: string): boolean => {
+      acted += 1;
+      return known.delete(id);
+    };
+    const book = { removeProxy: act, freeze: act, reset: act } as Partial<EgressBook> as EgressBook;
+    const services = createProxyServices(
+      {
+        async change(apply) {
+          acted = 0;
+          const answer = apply(book, 1);
+          sizes.push(acted);
+          return answer;
+        },
+        look: (read) => read(book, 1),
+      },
+      { perHour: 1, perMinute: 1 },
+    );
+    const ids = Array.from({ length: 10_000 }, (_, n) => `p${n}`);
+    const answer = (await services['proxies.rm']?.({ ids })) as { changed: string[]; unknown: string[] };
+    t.same([answer.changed.length, answer.unknown.length], [9_990, 10]);
+    t.equal(
+      sizes.reduce((sum, size) => sum + size, 0),
+      10_000,
+    );
+    t.ok(Math.max(...sizes) <= 250, `${Math.max(...sizes)} at once`);
+    await t.rejects(
+      async () => services['proxies.rm']?.({ ids: ['p1', 'p2'] }),
+      { code: 'INVALID' },
+      'none is left',
+    );
+  },
+);

@@ -138,7 +138,7 @@ t.test('a life is over when its actor is, and not before its heartbeat can have 
   t.notOk(isLifeOver(life, beat, 1_000_000), 'idle for long, and alive');
   t.ok(isLifeOver({ ...life, closed: true }, beat, 1_000), 'by its own word');
   t.ok(isLifeOver(life, undefined, 10_000), 'its heartbeat expired');
-  t.notOk(isLifeOver(life, undefined, 2_000), 'not heard of yet');
+  t.notOk(isLifeOver(life, undefined, 1_500), 'not heard of yet');
   t.ok(isLifeOver(life, { ...beat, startedAt: 200 }, 10_000), 'somebody else has the id');
   t.ok(isLifeOver(life, { ...beat, status: 'stopped' }, 10_000));
 });
