@@ -13,6 +13,7 @@ import { downCommand } from './commands/down.ts';
 import { pauseCommand, resumeCommand } from './commands/pause.ts';
 import { hostsCommand } from './commands/hosts.ts';
 import { newCommand } from './commands/new.ts';
+import { observeCommand } from './commands/observe.ts';
 import { proxiesCommand } from './commands/proxies.ts';
 import { resultsCommand } from './commands/results.ts';
 import { runCommand } from './commands/run.ts';
@@ -52,6 +53,7 @@ export const commands: readonly Command[] = [
   proxiesCommand,
   hostsCommand,
   sessionsCommand,
+  observeCommand,
   doctorCommand,
   topologyCommand,
   configCommand,

@@ -39,6 +39,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     'cluster',
     'templates',
   ],
+  dashboards: ['.'],
   'demo-site': ['domain', 'runtime'],
   local: ['domain', 'policy', 'runtime', 'telemetry', '.'],
   cluster: [
