@@ -4,7 +4,8 @@
 #   self       name of the script, for what it says
 #   tool       name of the program
 #   programs   everything that comes with it into the cache
-#   words      what it prints before its version when asked with --version
+#   words      what it prints before its version when asked with --version; one that is asked in another way has an
+#              `ask_version` of its own
 #   min        lowest version accepted
 #   known      the routes there are, in the order in which they are tried
 #   packages   Debian packages that hold the programs; `inside` is where
@@ -46,6 +47,8 @@ made_for() {
   echo "$1$2$3$4-$5-${19}${20}"
 }
 
+ask_version() { "$1" --version; }
+
 # usable FILE: the program, able to run here and new enough? Sets `version`.
 usable() {
   [ -e "$1" ] || { refuse "$1 does not exist"; return; }
@@ -56,10 +59,10 @@ usable() {
     2321* | cffaedfe* | cafebabe* | "$(made_for /bin/sh)") ;;
     *) refuse "$1 does not run here: not a program, or one for another system or architecture ($(uname -sm))"; return ;;
   esac
-  version=$("$1" --version 2>/dev/null </dev/null) ||
+  version=$(ask_version "$1" 2>/dev/null </dev/null) ||
     { refuse "$1 does not run here: --version ends with code $?"; return; }
   case $version in
-    "$words"[0-9]*) version=${version#"$words"}; version=${version%%[!0-9.]*} ;;
+    "$words"[0-9]* | "$words"v[0-9]*) version=${version#"$words"}; version=${version#v}; version=${version%%[!0-9.]*} ;;
     *) refuse "$1 does not answer --version as a $tool does"; return ;;
   esac
   at_least "$version" "$min" || refuse "$1 is $version, older than $min"

@@ -15,7 +15,7 @@ here=$(CDPATH='' cd "$here" && pwd)
 self=get-nats-server
 tool=nats-server
 programs=nats-server
-words='nats-server: v'
+words='nats-server: '
 min=${MIN_VERSION:-2.14.0}
 known='path cache debian brew go release'
 packages=nats-server
