@@ -55,11 +55,20 @@ export function createClusterWorker(parts: ActorParts): Worker {
         onCancelled: (listener) => hearCancelled(connection, names, listener),
         fetcher,
         shared,
+        meter: parts.tally,
       });
       const started = worker;
       const answering = [
         answerInHand(connection, names, (run) => summarizeInHand(started.inFlightByRun(), run)),
-        answerLoad(connection, names, { worker: parts.id, running: () => started.inFlight() }),
+        answerLoad(connection, names, {
+          worker: parts.id,
+          load: () => ({
+            running: started.inFlight(),
+            slots: config.worker.concurrency,
+            starved: Math.min(started.inFlight(), fetcher.stats().waiting),
+            memoryBytes: process.memoryUsage.rss(),
+          }),
+        }),
       ];
       const crashed = (error: unknown): void => void leave(error, shared, parts);
       process.once('uncaughtException', crashed);

@@ -30,13 +30,37 @@ const beatSchema = v.object({
   loopDelayMs: v.optional(v.pipe(v.number(), v.minValue(0))),
   /** The scrapers that a worker has loaded. */
   scrapers: v.optional(v.array(v.string())),
+  /** Of the whole process. */
+  memoryBytes: v.optional(count),
+  /** Of one core. */
+  cpuPercent: v.optional(v.pipe(v.number(), v.minValue(0))),
+  /** Tasks that a worker allows itself at once; fewer than its settings under pressure. */
+  slotsNow: v.optional(count),
+  /** Tasks in hand that wait for egress. */
+  starved: v.optional(count),
+  /** What presses. */
+  limitedBy: v.optional(v.array(v.string())),
 });
 
 export type Beat = Readonly<v.InferOutput<typeof beatSchema>>;
 
 /** What an actor may change about itself; the rest is its identity. */
 export type BeatPatch = Partial<
-  Pick<Beat, 'status' | 'paused' | 'inFlight' | 'limits' | 'http' | 'loopDelayMs' | 'scrapers'>
+  Pick<
+    Beat,
+    | 'status'
+    | 'paused'
+    | 'inFlight'
+    | 'limits'
+    | 'http'
+    | 'loopDelayMs'
+    | 'scrapers'
+    | 'memoryBytes'
+    | 'cpuPercent'
+    | 'slotsNow'
+    | 'starved'
+    | 'limitedBy'
+  >
 >;
 
 /** Fields that a newer version added are left out; a record that lacks ours is INVALID. */
