@@ -20,6 +20,7 @@ export const CLUSTER_METRICS: List = {
   trawl_tasks_submitted_total: counter(),
   trawl_tasks_accepted_total: counter(),
   trawl_tasks_duplicate_total: counter(),
+  trawl_tasks_refused_total: counter(),
   trawl_tasks_done_total: counter(),
   trawl_tasks_dead_total: counter(),
   trawl_tasks_cancelled_total: counter(),
