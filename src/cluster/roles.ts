@@ -16,6 +16,7 @@ import type { Gate } from '../runtime/gate.ts';
 import type { Lead } from '../runtime/leadership.ts';
 import { createClusterMetrics } from '../telemetry/cluster-metrics.ts';
 import type { Log } from '../telemetry/log.ts';
+import type { LoopDelay } from '../telemetry/loop-delay.ts';
 import type { ActorMetrics } from '../telemetry/metrics.ts';
 import { createSinkGauges } from '../telemetry/sink-metrics.ts';
 import type { Names } from '../wire/names.ts';
@@ -32,6 +33,7 @@ export interface ActorParts {
   readonly id: string;
   readonly log: Log;
   readonly registry: ActorMetrics['registry'];
+  readonly loopDelay: LoopDelay;
   readonly announce: Announce;
   /** Closed while this actor is paused. */
   readonly gate: Gate;

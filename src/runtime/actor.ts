@@ -2,6 +2,7 @@
  * What every actor is: `run(stop)`, ending when told. Stopping has two steps. `quiet`: take no new work, finish what
  * is in hand. `abort`: the grace is over, cancel what remains and give it back.
  */
+import type { Vitals } from '../domain/beat.ts';
 import type { Role } from '../domain/role.ts';
 import { Failure } from '../domain/failure.ts';
 
@@ -15,6 +16,8 @@ export interface Actor {
   run(stop: Stop): Promise<void>;
   /** Tasks that it has in hand. */
   inFlight?(): number;
+  /** What its heartbeat tells besides. */
+  vitals?(): Vitals;
   /** What its mailbox understands besides the verbs of every actor. */
   readonly verbs?: Readonly<Record<string, (body: unknown) => unknown>>;
 }
