@@ -36,7 +36,6 @@ export function createProxyManager(ports: ProxyManagerPorts, limits: ProxyManage
     const prober = ports.probe && limits.book.probe && probing(ports.probe, limits.book.probe.intervalMs);
     if (prober) rounds.onRound(() => prober.look());
     ports.meters.readWith({
-      gauges: () => counter.look((held, now) => held.gauges(now)),
       proxies: () => counter.look((held, now) => held.proxies(now)),
     });
     const close = await term.serve(counter);

@@ -35,7 +35,8 @@ import type { ActorParts } from './roles.ts';
 export type CoordinatorSurroundings = Pick<
   ActorParts,
   'config' | 'names' | 'connection' | 'bucket' | 'id' | 'log' | 'announce'
-> & { readonly checkInput?: CheckInput };
+> &
+  Partial<Pick<ActorParts, 'tally'>> & { readonly checkInput?: CheckInput };
 
 export const COORDINATOR_DEFAULTS: CoordinatorLimits = {
   promotion: PROMOTION_DEFAULTS,
@@ -182,6 +183,7 @@ export function ownVerbs(parts: CoordinatorSurroundings, tools: CoordinatorTools
         return (await acceptAll(ledger, records, origin)).knownIds;
       },
       checkInput: parts.checkInput,
+      refused: (tasks) => parts.tally?.refused(tasks),
       limits: SUBMISSION_LIMITS,
       now: Date.now,
     }),

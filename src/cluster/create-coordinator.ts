@@ -14,12 +14,13 @@ import { createRedriveNotes } from '../nats/redrive-notes.ts';
 import { createScheduleDue } from '../nats/schedule-due.ts';
 import { createSchedules } from '../nats/schedules.ts';
 import { decideActorEvent } from '../policy/actor-event.ts';
-import { countTasks, describeCounts } from '../policy/counters.ts';
+import { countTasks, finalCounts } from '../policy/counters.ts';
 import type { Actor } from '../runtime/actor.ts';
 import { createRedrive, type Redrive } from '../services/redrive.ts';
 import { createScheduleServices } from '../services/schedules.ts';
 import { COORDINATOR_DEFAULTS, createCoordinatorActor, type CoordinatorTools } from './coordinator-parts.ts';
 import { createSteeringVerbs } from './coordinator-verbs.ts';
+import { keepPast } from './keep-past.ts';
 import { loadInputCheck } from './load-scrapers.ts';
 import type { ActorParts } from './roles.ts';
 
@@ -88,6 +89,7 @@ function createSideWork(
           house.run(over),
           loop.leaderDuties(over),
           followLosses(parts, house, over),
+          keepPast(parts, over),
           keepParked(
             {
               release: (...args) => tools.queue.release(...args),
@@ -147,7 +149,7 @@ function createHousekeeper(
       countOpen: async (run) => countTasks(await reader.counts(run)).open,
       cancelLeft: (run, over) => cancelLeft(connection, { names, writer }, { run, over }),
       async finish(run) {
-        const final = { ...describeCounts(await reader.counts(run), { running: 0, deferred: 0 }) };
+        const final = finalCounts(await reader.counts(run));
         await runs.change(run, (record) => ({ ...record, final }));
         // What was put aside since the run was cleared would be tried once more when the flag goes, for nothing.
         await purgeWork(connection, names, { run });

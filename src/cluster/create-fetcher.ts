@@ -4,7 +4,7 @@ import { createBrowserEngine } from '../browser/engine.ts';
 import type { Config } from '../config/fields.ts';
 import { parseProxyAddress } from '../domain/proxy-address.ts';
 import { createCircuits } from '../fetch/circuits.ts';
-import type { FetchParts, FetchSettings } from '../fetch/fetch-parts.ts';
+import type { FetchMeter, FetchOutcome, FetchParts, FetchSettings } from '../fetch/fetch-parts.ts';
 import { createFetcher, type Fetcher } from '../fetch/fetcher.ts';
 import { createLeasePool } from '../fetch/lease-pool.ts';
 import type { EgressPort } from '../fetch/lease-ports.ts';
@@ -23,15 +23,23 @@ import { openReply, sealReport } from '../wire/sealed-sessions.ts';
 import type { ActorParts } from './roles.ts';
 
 const CACHE_MAX_BYTES = 64 * 1024 * 1024;
+const BLOCKS: ReadonlySet<FetchOutcome> = new Set(['blocked', 'soft_block']);
 
 export function createClusterFetcher(
-  parts: Pick<ActorParts, 'config' | 'connection' | 'names' | 'id' | 'log' | 'registry'>,
+  parts: Pick<ActorParts, 'config' | 'connection' | 'names' | 'id' | 'log' | 'registry'> &
+    Partial<Pick<ActorParts, 'tally'>>,
 ): Fetcher {
   const { config, connection, names, id, log, registry } = parts;
   const profiles = createProfiles(config.fetch.userAgent);
   // A name that is wrong is told at the start, not by the first task.
   profiles.userAgentOf(config.fetch.profile);
-  const meter = createFetchMetrics(registry, () => fetcher.stats());
+  const own = createFetchMetrics(registry, () => fetcher.stats());
+  const meter: FetchMeter = {
+    fetched(outcome, facts) {
+      own.fetched(outcome, facts);
+      parts.tally?.fetched(outcome, { ...facts, blocked: BLOCKS.has(outcome) });
+    },
+  };
   const fetcher = createFetcher(() =>
     assembleFetchParts({ config, id, log, profiles, meter, port: openPort() }),
   );

@@ -102,6 +102,7 @@ function lead(
               version: VERSION,
               acquire: async (request) => sealReply(await counter.acquire(request), seal),
               report: (report) => counter.report(openReport(report, seal)),
+              gauges: () => counter.look((book, now) => book.gauges(now)),
               verbs: verbsOf(counter, limits),
             }),
         });

@@ -62,11 +62,20 @@ export function createClusterWorker(parts: ActorParts): Worker {
           // With the next beat all would know; whoever counts the slots should not have to wait for it.
           onSlots: () => void parts.tell({}),
         }),
+        meter: parts.tally,
       });
       const started = worker;
       const answering = [
         answerInHand(connection, names, (run) => summarizeInHand(started.inFlightByRun(), run)),
-        answerLoad(connection, names, { worker: parts.id, running: () => started.inFlight() }),
+        answerLoad(connection, names, {
+          worker: parts.id,
+          load: () => ({
+            running: started.inFlight(),
+            slots: config.worker.concurrency,
+            starved: Math.min(started.inFlight(), fetcher.stats().waiting),
+            memoryBytes: process.memoryUsage.rss(),
+          }),
+        }),
       ];
       const crashed = (error: unknown): void => void leave(error, shared, parts);
       process.once('uncaughtException', crashed);

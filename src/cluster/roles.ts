@@ -1,26 +1,23 @@
 /** Role → actor, with the ports it needs fitted to the NATS adapters. The one place to look when adding an actor. */
 import { createAutoscaler } from '../actors/autoscaler.ts';
-import { createExporter } from '../actors/exporter.ts';
 import type { Config } from '../config/fields.ts';
 import type { BeatPatch } from '../domain/beat.ts';
 import type { Role } from '../domain/role.ts';
 import type { SinkSpec } from '../domain/sink.ts';
-import { listBeats } from '../nats/beats.ts';
 import type { Bucket } from '../nats/bucket.ts';
 import type { Connection } from '../nats/connect.ts';
 import type { Announce } from '../nats/events.ts';
 import { runAsLeader } from '../nats/leader.ts';
-import { listSinks } from '../nats/sinks.ts';
 import type { Actor } from '../runtime/actor.ts';
 import type { Gate } from '../runtime/gate.ts';
 import type { Lead } from '../runtime/leadership.ts';
-import { createClusterMetrics } from '../telemetry/cluster-metrics.ts';
 import type { Log } from '../telemetry/log.ts';
 import type { LoopDelay } from '../telemetry/loop-delay.ts';
 import type { ActorMetrics } from '../telemetry/metrics.ts';
-import { createSinkGauges } from '../telemetry/sink-metrics.ts';
+import type { Tally } from '../telemetry/tally.ts';
 import type { Names } from '../wire/names.ts';
 import { createClusterCoordinator } from './create-coordinator.ts';
+import { createClusterExporter } from './create-exporter.ts';
 import { createClusterProxyManager } from './create-proxy-manager.ts';
 import { createClusterSink } from './create-sink.ts';
 import { createClusterWorker } from './create-worker.ts';
@@ -34,6 +31,8 @@ export interface ActorParts {
   readonly log: Log;
   readonly registry: ActorMetrics['registry'];
   readonly loopDelay: LoopDelay;
+  /** Where it counts what the whole cluster wants to know. */
+  readonly tally: Tally;
   readonly announce: Announce;
   /** Closed while this actor is paused. */
   readonly gate: Gate;
@@ -61,11 +60,6 @@ const CREATE: Readonly<Record<Role, (parts: ActorParts) => Actor>> = {
   sink: createClusterSink,
   autoscaler: (parts) => createAutoscaler({ lead: leadWith(parts, 'autoscaler', parts.bucket) }),
 };
-
-function createClusterExporter({ connection, names, bucket, log, registry }: ActorParts): Actor {
-  createSinkGauges(registry, () => listSinks({ connection, names, bucket }));
-  return createExporter({ metrics: createClusterMetrics(registry), listBeats: () => listBeats(bucket, log) });
-}
 
 function leadWith(parts: ActorParts, name: string, bucket: Bucket): Lead {
   const { config, id, log, announce } = parts;

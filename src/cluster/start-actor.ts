@@ -13,6 +13,7 @@ import { createAnnounce, type Announce } from '../nats/events.ts';
 import type { Identity } from '../nats/identity.ts';
 import { openMailbox } from '../nats/mailbox.ts';
 import { createPublisher } from '../nats/publisher.ts';
+import { keepTally } from '../nats/tally.ts';
 import { createStop, type Actor, type StopControl } from '../runtime/actor.ts';
 import { createCleanup, type Cleanup } from '../runtime/cleanup.ts';
 import { createGate } from '../runtime/gate.ts';
@@ -21,6 +22,7 @@ import { isProcessRunning } from '../runtime/place.ts';
 import { watchLoopDelay } from '../telemetry/loop-delay.ts';
 import { createActorMetrics, type ActorMetrics } from '../telemetry/metrics.ts';
 import { servePage, type Page } from '../telemetry/page.ts';
+import { createTally } from '../telemetry/tally.ts';
 import type { Log } from '../telemetry/log.ts';
 import { VERSION } from '../version.ts';
 import { createNames, type Names } from '../wire/names.ts';
@@ -147,7 +149,13 @@ async function begin(life: Life, connection: Connection): Promise<Running> {
     inFlight,
   });
   cleanup.add('connection metrics', countReconnects(connection, metrics));
-  const page = await openPage(life, { connection, identity, metrics });
+  const tally = createTally();
+  tally.started(role);
+  const { startedAt } = identity.beat();
+  const keeper = keepTally(bucket, { role, actor: id, startedAt, take: () => tally.take(), log });
+  cleanup.add('tally', () => keeper.close());
+  void keeper.flush();
+  const page = await openPage(life, { connection, identity, metrics, actor: () => made.actor });
   const announce = await openNews(life, connection);
 
   const actor = createActor(role, {
@@ -159,6 +167,7 @@ async function begin(life: Life, connection: Connection): Promise<Running> {
     log,
     registry: metrics.registry,
     loopDelay,
+    tally,
     announce,
     gate,
     lastBeatAt: () => identity.storedAt(),
@@ -193,8 +202,15 @@ async function begin(life: Life, connection: Connection): Promise<Running> {
 
 async function openPage(
   { config, role, cleanup }: Life,
-  { connection, identity, metrics }: { connection: Connection; identity: Identity; metrics: ActorMetrics },
+  parts: {
+    connection: Connection;
+    identity: Identity;
+    metrics: ActorMetrics;
+    /** Undefined until it is made. */
+    actor: () => Actor | undefined;
+  },
 ): Promise<Page> {
+  const { connection, identity, metrics, actor } = parts;
   const page = await servePage({
     host: config.http.host,
     port: role === 'exporter' ? config.http.port : config.http.actorPort,
@@ -205,8 +221,9 @@ async function openPage(
     }),
     metrics: async () => ({
       contentType: metrics.registry.contentType,
-      text: await metrics.registry.metrics(),
+      text: (await metrics.registry.metrics()) + ((await actor()?.metrics?.()) ?? ''),
     }),
+    others: () => actor()?.pages ?? {},
   });
   cleanup.add('page', () => page.close());
   return page;

@@ -1,7 +1,14 @@
 /** The worker's ports, fitted to the NATS adapters. */
 import { createWorker, type Worker } from '../actors/worker.ts';
 import type { Strain } from '../policy/pressure.ts';
-import type { Cancelled, Lanes, LaneListener, WorkerLimits, WorkerPorts } from '../actors/worker/ports.ts';
+import type {
+  Cancelled,
+  Lanes,
+  LaneListener,
+  TaskMeter,
+  WorkerLimits,
+  WorkerPorts,
+} from '../actors/worker/ports.ts';
 import type { TaskSpec } from '../domain/task.ts';
 import { createBlobStore, type BlobStore } from '../nats/blobs.ts';
 import type { Fetcher } from '../fetch/fetcher.ts';
@@ -49,6 +56,7 @@ export interface WorkerParts {
   readonly lastBeatAt: () => number;
   /** Ends when nothing is left of this run, or of anything; absent: works until it is stopped. */
   readonly untilEmpty?: { readonly run?: string } | undefined;
+  readonly meter?: TaskMeter | undefined;
   /** Absent: its scrapers cannot fetch. */
   readonly fetcher?: Fetcher | undefined;
   /** Absent: it always uses all of its slots. */
@@ -149,6 +157,7 @@ function createPorts(parts: WorkerParts, { publisher, writer, blobs, shared, sub
     ...(readStrain && { readStrain }),
     ...(onSlots && { onSlots }),
     announce: (kind, facts) => parts.announce({ about: 'task', kind, facts }),
+    meter: parts.meter,
     log,
   };
 

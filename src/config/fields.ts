@@ -94,6 +94,13 @@ export const fields = {
       'Port of the health and metrics page of every other actor; 0: any free port, shown by `trawl status`',
     ),
   },
+  metrics: {
+    hosts: field(
+      integer({ min: 1, max: 1_000 }),
+      '20',
+      "Hosts that have series of their own on the exporter's page: the busiest ones; all others are counted as `other`",
+    ),
+  },
   log: {
     level: field(
       choice('debug', 'info', 'warn', 'error'),

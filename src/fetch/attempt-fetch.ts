@@ -42,6 +42,8 @@ export interface Followed {
 export interface FollowMode {
   readonly robots: boolean;
   readonly refreshing?: boolean;
+  /** It is robots.txt itself that is asked for. */
+  readonly isRobots?: boolean;
   /** For the first hop. */
   readonly permit?: Permit | undefined;
 }
@@ -113,7 +115,7 @@ export function createAttemptFetch(facts: AttemptFetchFacts, parts: FetchParts):
     const slot = hop.engine === 'browser' ? await parts.browser.reserve(signal) : undefined;
     try {
       const permit = given ?? (await permitFor(hop.url, mode));
-      return await sendHop(hop, permit, { parts, cookies, signal, slot });
+      return await sendHop(hop, permit, { parts, cookies, signal, slot, isPage: !mode.isRobots });
     } finally {
       slot?.release();
     }
@@ -167,7 +169,7 @@ export function createAttemptFetch(facts: AttemptFetchFacts, parts: FetchParts):
     const page = makePage(answer, { url: url.href, egress: hop.egress, redirects, fromCache, notModified });
     const verdict = judgeSafely(page, request, hop);
     const { outcome, retryAfterMs, soft, code } = verdict;
-    hop.conclude(outcome, { retryAfterMs, ...(soft && { counted: 'soft_block' }) });
+    hop.conclude(outcome, { retryAfterMs, isPage: true, ...(soft && { counted: 'soft_block' }) });
     if (code === undefined) {
       counts.pages += 1;
       if (request.cache && answer.status === 200 && !fromCache) cache.keep(key, answer);
@@ -183,7 +185,7 @@ export function createAttemptFetch(facts: AttemptFetchFacts, parts: FetchParts):
     try {
       return judgePage(page, { scraper, rules, accept: request.accept, now: clock.epoch() });
     } catch (error) {
-      hop.conclude('ok');
+      hop.conclude('ok', { isPage: true });
       throw error;
     }
   }

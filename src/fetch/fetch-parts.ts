@@ -25,8 +25,18 @@ export interface FetchSettings {
 /** `soft_block`: the scraper did not recognise the page. */
 export type FetchOutcome = UseOutcome | 'soft_block';
 
+export interface FetchFacts {
+  readonly ms: number;
+  readonly bytes: number;
+  readonly host: string;
+  /** Absent: no answer came. */
+  readonly status?: number | undefined;
+  /** A redirect and robots.txt are requests, but no pages. */
+  readonly isPage: boolean;
+}
+
 export interface FetchMeter {
-  fetched(outcome: FetchOutcome, facts: { readonly ms: number; readonly bytes: number }): void;
+  fetched(outcome: FetchOutcome, facts: FetchFacts): void;
 }
 
 export interface FetchParts {

@@ -44,7 +44,7 @@ export function createRobotsSource(parts: RobotsSourceParts, url: URL): RobotsSo
       const permit = scout;
       scout = undefined;
       try {
-        const { hop } = await follow(request, { robots: false, refreshing: true, permit });
+        const { hop } = await follow(request, { robots: false, refreshing: true, isRobots: true, permit });
         return rulesIn(hop);
       } catch (error) {
         return rulesAfter(error);

@@ -31,7 +31,12 @@ export interface HopAnswer {
   /** The egress hears how it went; once. */
   conclude(
     outcome: UseOutcome,
-    facts?: { readonly retryAfterMs?: number | undefined; readonly counted?: FetchOutcome },
+    facts?: {
+      readonly retryAfterMs?: number | undefined;
+      readonly counted?: FetchOutcome;
+      /** It ends the fetching of a page, and is not only on the way to one. */
+      readonly isPage?: boolean;
+    },
   ): void;
 }
 
@@ -47,9 +52,11 @@ export async function sendHop(
     readonly signal: AbortSignal;
     /** Where the browser is to open it. */
     readonly slot: BrowserSlot | undefined;
+    /** Whether it would have been a page, should no answer come. */
+    readonly isPage: boolean;
   },
 ): Promise<HopAnswer> {
-  const { parts, cookies, signal, slot } = context;
+  const { parts, cookies, signal, slot, isPage } = context;
   const startedAt = parts.clock.now();
   const { session } = permit;
   const jar = cookies.of(session);
@@ -65,7 +72,7 @@ export async function sendHop(
     const status = 'status' in failure && typeof failure.status === 'number' ? failure.status : undefined;
     permit.release({ outcome, ms, status });
     if (session && outcome !== 'unsent') parts.pool.tellSession(session.news('error'));
-    if (outcome !== 'unsent') parts.meter.fetched(outcome, { ms, bytes: 0 });
+    if (outcome !== 'unsent') parts.meter.fetched(outcome, { ms, bytes: 0, host: hop.url.host, isPage });
     throw withProxy(failure, permit.egress);
   }
 
@@ -103,12 +110,12 @@ export async function sendHop(
     facts: Parameters<HopAnswer['conclude']>[1] = {},
   ): void {
     const { status, timing, bytesReceived } = answer;
-    const { retryAfterMs, counted = outcome } = facts;
+    const { retryAfterMs, counted = outcome, isPage: ends = false } = facts;
     const { totalMs: ms, connectMs, firstByteMs } = timing;
     permit.release({ outcome, ms, connectMs, firstByteMs, status, retryAfterMs });
     if (outcome === 'blocked') parts.circuits.renew(permit);
     if (session) parts.pool.tellSession(session.news(outcome === 'blocked' ? 'error' : 'ok'));
-    parts.meter.fetched(counted, { ms: timing.totalMs, bytes: bytesReceived });
+    parts.meter.fetched(counted, { ms, bytes: bytesReceived, host: hop.url.host, status, isPage: ends });
   }
 }
 

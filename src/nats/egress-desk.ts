@@ -18,6 +18,8 @@ export interface EgressDeskOptions {
   readonly version: string;
   acquire(request: AcquireRequest): Promise<AcquireReply>;
   report(report: EgressReport): Promise<ReportReply>;
+  /** How much there is of everything, for whoever tells of the whole cluster. */
+  gauges(): object;
   readonly verbs: Readonly<Record<string, Verb>>;
 }
 
@@ -33,6 +35,7 @@ export async function openEgressDesk(
   const questions = [
     listen(names.egress('acquire'), async (data) => options.acquire(decodeAcquire(data))),
     listen(names.egress('report'), async (data) => options.report(decodeReport(data))),
+    listen(names.egress('gauges'), async () => options.gauges()),
   ];
   const service = await new Svcm(nc).add({
     name: `${names.namespace}-egress`,

@@ -1,5 +1,5 @@
 /** Reads the ledger: single tasks, many at once, and the counters of a run. */
-import { sumCounts } from '../policy/counters.ts';
+import { NO_COUNTS, sumCounts, type CountRecord } from '../policy/counters.ts';
 import { decode } from '../wire/codec.ts';
 import type { Names } from '../wire/names.ts';
 import { decodeCount, decodeRecord } from '../wire/task-codec.ts';
@@ -9,6 +9,8 @@ import { readLast } from './read-last.ts';
 
 /** The server takes 1,024 subjects in one request. */
 const READ_MAX = 1_000;
+/** Runs whose counters are read in one request: each has some from every worker. */
+const COUNTED_MAX = 20;
 
 export function createLedgerReader(connection: Connection, names: Names): LedgerReader {
   const stream = names.stream('LEDGER');
@@ -38,6 +40,22 @@ export function createLedgerReader(connection: Connection, names: Names): Ledger
     async counts(run) {
       const last = await readLast(connection, { stream, subjects: [names.count(run, '*')] });
       return sumCounts([...last.values()].map(({ data }) => decodeCount(data)));
+    },
+    async countsOfMany(runs) {
+      const groups = Array.from({ length: Math.ceil(runs.length / COUNTED_MAX) }, (_, at) =>
+        runs.slice(at * COUNTED_MAX, (at + 1) * COUNTED_MAX),
+      );
+      const found = await Promise.all(
+        groups.map((group) =>
+          readLast(connection, { stream, subjects: group.map((run) => names.count(run, '*')) }),
+        ),
+      );
+      const byRun = new Map<string, CountRecord>();
+      for (const [subject, { data }] of found.flatMap((last) => [...last])) {
+        const { run } = tokensOf(subject);
+        byRun.set(run, sumCounts([byRun.get(run) ?? NO_COUNTS, decodeCount(data)]));
+      }
+      return byRun;
     },
     async listDead(run = '*') {
       const last = await readLast(connection, { stream, subjects: [names.dead(run, '*')] });

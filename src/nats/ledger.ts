@@ -45,6 +45,8 @@ export interface LedgerReader {
   readMany(run: string, ids: readonly string[]): Promise<Map<string, Stored>>;
   /** The sum over all writers. */
   counts(run: string): Promise<CountRecord>;
+  /** The same of many runs in few requests; a run without any is not in the answer. */
+  countsOfMany(runs: readonly string[]): Promise<Map<string, CountRecord>>;
   /** The dead tasks of one run, or of all. */
   listDead(run?: string): Promise<DeadEntry[]>;
   /** The runs that know a task of this id. */

@@ -1,6 +1,6 @@
 /**
- * The services that any coordinator answers, as one NATS micro service in one queue group: each request goes to one
- * of them, whichever is free. Bodies and answers are JSON; an error comes as `{"error": …}`.
+ * The services that any actor of one role answers, as one NATS micro service in one queue group: each request goes to
+ * one of them, whichever is free. Bodies and answers are JSON; an error comes as `{"error": …}`.
  */
 import { Svcm, type ServiceMsg } from '@nats-io/services';
 import { asFailure } from '../domain/failure.ts';
@@ -13,20 +13,24 @@ export interface ServiceDeskOptions {
   readonly names: Names;
   readonly version: string;
   readonly verbs: Readonly<Record<string, Verb>>;
+  /** Whose desk it is; the coordinators', if nothing is said. */
+  readonly desk?: { readonly name: string; readonly description: string; readonly queue: string };
 }
+
+const COORDINATORS = { name: 'services', description: 'What any coordinator answers', queue: 'coordinators' };
 
 const STATUS = 400;
 
 /** Opens the desk and returns its undo. */
 export async function openServiceDesk(
   { nc }: Connection,
-  { names, version, verbs }: ServiceDeskOptions,
+  { names, version, verbs, desk = COORDINATORS }: ServiceDeskOptions,
 ): Promise<() => Promise<void>> {
   const service = await new Svcm(nc).add({
-    name: `${names.namespace}-services`,
+    name: `${names.namespace}-${desk.name}`,
     version,
-    description: 'What any coordinator answers',
-    queue: 'coordinators',
+    description: desk.description,
+    queue: desk.queue,
   });
   for (const [verb, act] of Object.entries(verbs)) {
     service.addEndpoint(verb.replaceAll('.', '-'), {

@@ -10,6 +10,7 @@ export interface TaskDelivery {
   /** How often the server has delivered it, this time included. */
   readonly deliveries: number;
   readonly reply: string;
+  readonly queuedAt: number; // epoch ms, by the server's clock
   readonly receivedAt: number; // monotonic ms
   leasedAt: number; // monotonic ms
 }
@@ -26,15 +27,16 @@ export function readDelivery(message: Msg, lane: Priority): TaskDelivery | Unrea
   try {
     const task = decodeTask(message.data);
     const now = performance.now();
-    return { task, lane, deliveries: readDeliveries(reply), reply, receivedAt: now, leasedAt: now };
+    return { task, lane, ...readPlace(reply), reply, receivedAt: now, leasedAt: now };
   } catch (error) {
     // A copy, because the client's own buffer holds all that came with it.
     return { subject: message.subject, data: Uint8Array.from(message.data), reply, reason: messageOf(error) };
   }
 }
 
-/** `$JS.ACK.[<domain>.<account>.]<stream>.<consumer>.<deliveries>.…` */
-function readDeliveries(reply: string): number {
+/** `$JS.ACK.[<domain>.<account>.]<stream>.<consumer>.<deliveries>.<sequence>.<delivery>.<nanoseconds>.…` */
+function readPlace(reply: string): { readonly deliveries: number; readonly queuedAt: number } {
   const tokens = reply.split('.');
-  return Number(tokens[tokens.length > 9 ? 6 : 4]);
+  const at = tokens.length > 9 ? 6 : 4;
+  return { deliveries: Number(tokens[at]), queuedAt: Number(tokens[at + 3]) / 1e6 };
 }

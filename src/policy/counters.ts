@@ -101,6 +101,29 @@ export function describeCounts(
   };
 }
 
+/** As the record of a run that has ended keeps them. */
+export function finalCounts(counts: CountRecord): Readonly<Record<string, number>> {
+  return { ...describeCounts(counts, { running: 0, deferred: 0 }), redriven: counts.redriven };
+}
+
+export function countsOfFinal(final: Readonly<Record<string, number>>): CountRecord {
+  const { total = 0, duplicates = 0, done = 0, dead = 0, cancelled = 0, redriven = 0, items = 0 } = final;
+  return { accepted: total, duplicates, done, dead: dead + redriven, cancelled, redriven, items };
+}
+
+/** They only grow, so of two readings the higher one is newer, whichever came first. */
+export function latestCounts(a: CountRecord, b: CountRecord): CountRecord {
+  return {
+    accepted: Math.max(a.accepted, b.accepted),
+    duplicates: Math.max(a.duplicates, b.duplicates),
+    done: Math.max(a.done, b.done),
+    dead: Math.max(a.dead, b.dead),
+    cancelled: Math.max(a.cancelled, b.cancelled),
+    redriven: Math.max(a.redriven, b.redriven),
+    items: Math.max(a.items, b.items),
+  };
+}
+
 function clamp(count: number, most: number): number {
   return Math.min(Math.max(count, 0), most);
 }

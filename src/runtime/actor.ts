@@ -20,6 +20,16 @@ export interface Actor {
   vitals?(): Vitals;
   /** What its mailbox understands besides the verbs of every actor. */
   readonly verbs?: Readonly<Record<string, (body: unknown) => unknown>>;
+  /** What its page answers besides the pages of every actor, by path. */
+  readonly pages?: Readonly<Record<string, () => Promise<PageAnswer>>>;
+  /** Metrics besides its own, as Prometheus reads them. */
+  metrics?(): Promise<string>;
+}
+
+export interface PageAnswer {
+  readonly status: number;
+  readonly contentType: string;
+  readonly text: string;
 }
 
 export interface StopControl {

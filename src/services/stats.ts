@@ -3,7 +3,7 @@ import * as v from 'valibot';
 import type { Beat } from '../domain/beat.ts';
 import type { LedgerReader } from '../nats/ledger.ts';
 import type { Verb } from '../nats/mailbox.ts';
-import { describeCounts, NO_COUNTS, sumCounts, type CountRecord } from '../policy/counters.ts';
+import { countsOfFinal, describeCounts, sumCounts, type CountRecord } from '../policy/counters.ts';
 import { loadOfAll, loadOfRun, type LoadFacts } from '../policy/run-load.ts';
 import type { RunRecord } from '../wire/run-record.ts';
 import { readRequest } from './read-request.ts';
@@ -42,7 +42,7 @@ export function createStatsServices({ all, reader, load, beats }: StatsPorts): R
     return sumCounts(
       await Promise.all(
         all().map(async ({ id, final }): Promise<CountRecord> =>
-          final ? countsOf(final) : reader.counts(id),
+          final ? countsOfFinal(final) : reader.counts(id),
         ),
       ),
     );
@@ -56,9 +56,4 @@ function isWorker({ role, status }: Beat): boolean {
 /** One that still loads its scrapers has nothing in hand, and does not answer yet. */
 export async function countAnswering(beats: Promise<readonly Beat[]>): Promise<number> {
   return (await beats).filter((beat) => isWorker(beat) && beat.status !== 'initializing').length;
-}
-
-function countsOf(final: Readonly<Record<string, number>>): CountRecord {
-  const { total = 0, duplicates = 0, done = 0, dead = 0, cancelled = 0, items = 0 } = final;
-  return { ...NO_COUNTS, accepted: total, duplicates, done, dead, cancelled, items };
 }

@@ -33,6 +33,8 @@ export interface SubmitPorts {
   /** What is wrong with the input of a task; undefined: nothing, or nobody here knows. */
   readonly checkInput?:
     ((scraper: string, input: unknown) => Promise<string | undefined> | undefined) | undefined;
+  /** Hears of tasks that were refused. */
+  readonly refused?: ((tasks: number) => void) | undefined;
   readonly limits: SubmissionLimits;
   readonly now: () => number; // epoch ms
 }
@@ -61,6 +63,7 @@ export function createSubmitServices(ports: SubmitPorts): Record<string, Verb> {
       if (members.length > limits.tasksMax)
         throw new Failure('INVALID', `${members.length} tasks in one request: at most ${limits.tasksMax}`);
       const { requests, problems } = await read(members, { scraper, run, priority: priority ?? undefined });
+      if (problems.length > 0) ports.refused?.(problems.length);
       const [problem] = problems;
       if (!tasks && problem) throw new Failure('INVALID', problem.reason);
       const answers =

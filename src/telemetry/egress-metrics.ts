@@ -1,4 +1,4 @@
-/** Metrics of the proxy-manager, about what it owns while it leads; one that does not lead has none of the gauges. */
+/** Metrics of the proxy-manager, about what it does while it leads; how much there is of everything the exporter tells. */
 import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
 
 export interface ProbedProxy {
@@ -14,13 +14,6 @@ export interface ProbedProxy {
 }
 
 export interface EgressLook {
-  gauges(): {
-    readonly proxiesByState: Readonly<Record<string, number>>;
-    readonly sessionsByState: Readonly<Record<string, number>>;
-    readonly leases: number;
-    readonly hosts: number;
-    readonly hostsClosed: number;
-  };
   proxies(): readonly ProbedProxy[];
 }
 
@@ -55,15 +48,6 @@ export function createEgressMetrics(registry: Registry): EgressMetrics {
     buckets: ROUND_BUCKETS,
     registers,
   });
-  byState('trawl_proxies', 'Proxies by state.', (seen) => seen.gauges().proxiesByState);
-  byState('trawl_sessions', 'Sessions by state.', (seen) => seen.gauges().sessionsByState);
-  single('trawl_egress_leases', 'Leases that workers hold.', (seen) => seen.gauges().leases);
-  single('trawl_egress_hosts', 'Hosts that are known.', (seen) => seen.gauges().hosts);
-  single(
-    'trawl_egress_hosts_closed',
-    'Hosts that are closed to everybody.',
-    (seen) => seen.gauges().hostsClosed,
-  );
   byProxy('trawl_proxy_healthy', '1 if the last probe of the proxy passed.', ({ isHealthy }) =>
     isHealthy ? 1 : 0,
   );
@@ -88,45 +72,22 @@ export function createEgressMetrics(registry: Registry): EgressMetrics {
     readWith: (seen) => void (look = seen),
   };
 
-  function single(name: string, help: string, read: (seen: EgressLook) => number): void {
-    gauge({ name, help, labelNames: [] }, (own, seen) => own.set(read(seen)));
-  }
-
-  function byState(
-    name: string,
-    help: string,
-    read: (seen: EgressLook) => Readonly<Record<string, number>>,
-  ): void {
-    gauge({ name, help, labelNames: ['state'] }, (own, seen) => {
-      for (const [state, count] of Object.entries(read(seen))) own.set({ state }, count);
-    });
-  }
-
   function byProxy(
     name: string,
     help: string,
     read: (health: NonNullable<ProbedProxy['health']>) => number | undefined,
   ): void {
-    gauge({ name, help, labelNames: ['proxy'] }, (own, seen) => {
-      for (const { id, health } of seen.proxies().slice(0, PROXIES_SHOWN_MAX)) {
-        const value = health && read(health);
-        if (value !== undefined) own.set({ proxy: id }, value);
-      }
-    });
-  }
-
-  function gauge(
-    options: { name: string; help: string; labelNames: string[] },
-    fill: (own: Gauge, seen: EgressLook) => void,
-  ): void {
     new Gauge({
-      ...options,
+      name,
+      help,
+      labelNames: ['proxy'],
       registers,
       collect() {
         this.reset();
-        // A gauge without labels starts at 0, which would be a claim about what somebody else owns.
-        if (look) fill(this, look);
-        else if (options.labelNames.length === 0) this.remove();
+        for (const { id, health } of (look?.proxies() ?? []).slice(0, PROXIES_SHOWN_MAX)) {
+          const value = health && read(health);
+          if (value !== undefined) this.set({ proxy: id }, value);
+        }
       },
     });
   }

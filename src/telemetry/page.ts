@@ -1,4 +1,4 @@
-/** The HTTP page of an actor: `/healthz`, `/readyz`, `/metrics`, as probes and Prometheus expect them. */
+/** The HTTP page of an actor: `/healthz`, `/readyz`, `/metrics`, as probes and Prometheus expect them, and its own. */
 import { createServer, type Server } from 'node:http';
 import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
@@ -15,6 +15,8 @@ export interface PageOptions {
   readonly healthy: () => Health;
   readonly ready: () => Health;
   readonly metrics: () => Promise<{ contentType: string; text: string }>;
+  /** Further pages, by path. */
+  readonly others?: () => Readonly<Record<string, () => Promise<Answer>>>;
 }
 
 export interface Page {
@@ -52,7 +54,7 @@ export async function servePage(options: PageOptions): Promise<Page> {
   };
 }
 
-interface Answer {
+export interface Answer {
   readonly status: number;
   readonly contentType: string;
   readonly text: string;
@@ -60,15 +62,20 @@ interface Answer {
 
 async function answer(method: string, url: string, options: PageOptions): Promise<Answer> {
   if (method !== 'GET' && method !== 'HEAD') return plain(405, 'only GET');
-  switch (url.split('?')[0]) {
+  const path = url.split('?')[0] ?? '';
+  const others = options.others?.() ?? {};
+  switch (path) {
     case '/healthz':
       return health(options.healthy());
     case '/readyz':
       return health(options.ready());
     case '/metrics':
       return { status: 200, ...(await options.metrics()) };
-    default:
-      return plain(404, 'pages: /healthz /readyz /metrics');
+    default: {
+      const other = Object.hasOwn(others, path) ? others[path] : undefined;
+      if (other) return other();
+      return plain(404, ['pages: /healthz /readyz /metrics', ...Object.keys(others)].join(' '));
+    }
   }
 }
 

@@ -106,4 +106,13 @@ export const keys = {
   /** A flag that holds work back: of a run, a scraper, a host, or of everything. */
   pause: (kind: string, name: string): string => `control.pause.${kind}.${name}`,
   allPauses: 'control.pause.>',
+  /** How many workers the autoscaler wants. */
+  scale: 'control.scale',
+  /** What one life of an actor has counted. */
+  tally: (role: string, life: string): string => `tally.${role}.${life}`,
+  /** What all lives have counted that are over. */
+  tallyPast: 'tally.past',
+  allTallies: 'tally.>',
+  /** What became of the tasks of runs that were removed. */
+  goneRuns: 'gone.runs',
 };

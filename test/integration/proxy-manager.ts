@@ -129,13 +129,14 @@ t.test('a grant is stored before it is answered, and its address is sealed', asy
   t.match(await field.client.report(reportOf('w1', { uses, done: [lease.id] })), { ended: [] });
   t.match(await field.call('proxies.show', { id: 'a' }), { state: 'available', usedHour: 2 });
 
+  const gauges = await field.connection.nc.request('trawl.egress.gauges', undefined, { timeout: 5_000 });
+  t.match(decode(gauges.data), { proxiesByState: { available: 1 }, hosts: 1, hostsClosed: 0 });
   const text = await manager.metrics();
-  t.match(text, /trawl_proxies\{state="available".*\} 1/);
   t.match(text, /trawl_egress_grants_total\{.*\} 1/);
   t.match(text, /trawl_egress_denials_total\{reason="rate_limited".*\} 1/);
   t.match(text, /trawl_egress_round_duration_seconds_count\{.*\} [1-9]/);
   await manager.stop();
-  t.notMatch(await manager.metrics(), /trawl_proxies\{/, 'who does not lead claims nothing');
+  await t.rejects(field.connection.nc.request('trawl.egress.gauges'), 'who does not lead claims nothing');
 });
 
 t.test('malformed questions are refused, and harm nobody', async (t) => {

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { startActor, type Running } from '../../src/cluster/start-actor.ts';
 import { planCluster } from '../../src/cluster/topology.ts';
 import { loadConfig } from '../../src/config/load.ts';
+import type { Role } from '../../src/domain/role.ts';
 import { applyTopology } from '../../src/nats/apply-topology.ts';
 import { openBucket, type Bucket } from '../../src/nats/bucket.ts';
 import type { Connection } from '../../src/nats/connect.ts';
@@ -16,7 +17,7 @@ export interface SmallCluster {
   readonly connection: Connection;
   readonly bucket: Bucket;
   readonly names: Names;
-  readonly start: (role: 'coordinator' | 'worker', id: string) => Promise<Running>;
+  readonly start: (role: Role, id: string) => Promise<Running>;
   readonly call: <T = Record<string, unknown>>(verb: string, body: object) => Promise<T>;
   /** The id of the task. */
   readonly submit: (run: string, key: string, input?: object) => Promise<string>;
@@ -56,6 +57,7 @@ export async function startSmallCluster(
       'nats.url': server.url,
       'worker.scrapers': join(folder, 'scrapers'),
       'leader.ttl': '1s',
+      'http.port': '0',
       'runs.maxActivePerScraper': '50',
       ...flags,
     },

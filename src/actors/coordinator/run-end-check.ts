@@ -3,7 +3,7 @@
  * soon a run is looked at again goes by how much it still has to do, and while nothing in the ledger changes no run is
  * looked at, unless its time has come.
  */
-import { countTasks, describeCounts, type CountRecord } from '../../policy/counters.ts';
+import { countTasks, finalCounts, type CountRecord } from '../../policy/counters.ts';
 import { decideRun, type RunDecision, type RunEndLimits } from '../../policy/run-end.ts';
 import { changeRun, phaseOf, withPhase } from '../../policy/run-state.ts';
 import type { Intake } from '../../wire/intake.ts';
@@ -91,7 +91,7 @@ export function createEndCheck(
     decision: Extract<RunDecision, { verdict: 'end' }>,
     counts: CountRecord,
   ): Promise<VersionedRun | undefined> {
-    const final = { ...describeCounts(counts, { running: 0, deferred: 0 }) };
+    const final = finalCounts(counts);
     const endedAt = now();
     return change(run.id, (record) => {
       // Taken in more, sealed, paused: then the decision was about another run than this.

@@ -8,7 +8,7 @@ import type {
   ProbeResult,
   ProxyRecord,
 } from '../../policy/egress/records.ts';
-import type { Gauges, ProxyView } from '../../policy/egress/views.ts';
+import type { ProxyView } from '../../policy/egress/views.ts';
 import type { Term } from '../../runtime/leadership.ts';
 import type { Log } from '../../telemetry/log.ts';
 import type { AcquireReply, AcquireRequest, EgressReport, ReportReply } from '../../wire/egress.ts';
@@ -38,7 +38,7 @@ export interface EgressMeters {
   denied(reason: NoEgressReason): void;
   round(ms: number): void;
   /** What to look at while we lead; undefined: we no longer do. */
-  readWith(look: { gauges(): Gauges; proxies(): readonly ProxyView[] } | undefined): void;
+  readWith(look: { proxies(): readonly ProxyView[] } | undefined): void;
 }
 
 export interface ProxyManagerPorts {

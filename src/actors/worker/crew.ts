@@ -124,11 +124,13 @@ export function createCrew(parts: CrewParts): Crew {
   function start(delivery: Delivery): void {
     const { spec } = delivery.task;
     if (ports.pausedBy(spec) !== undefined) {
+      ports.meter?.deferred('paused');
       settle(delivery, settler.postpone(delivery, 'parked'));
       return;
     }
     const scraper = ports.findScraper(spec.scraper);
     if (!scraper && ports.isKnownElsewhere?.(spec.scraper) === true) {
+      ports.meter?.deferred('other-worker');
       settle(delivery, settler.postpone(delivery, Date.now() + ELSEWHERE_DELAY_MS));
       return;
     }
@@ -138,6 +140,7 @@ export function createCrew(parts: CrewParts): Crew {
       return;
     }
     const timeoutMs = scraper.timeoutMs ?? limits.timeoutMs;
+    if (delivery.queuedAt !== undefined) ports.meter?.waited(Date.now() - delivery.queuedAt);
     running.add(startAttempt({ delivery, scraper, timeoutMs, ports, onEnd: ended }));
   }
 
@@ -145,6 +148,7 @@ export function createCrew(parts: CrewParts): Crew {
     const { delivery, scraper, startedAt, followUps } = attempt;
     running.delete(attempt);
     const ms = performance.now() - attempt.startedMs;
+    ports.meter?.attempted(ms);
     taskMs = taskMs === undefined ? ms : taskMs + (ms - taskMs) * MEAN_WEIGHT;
     settle(delivery, settler.attempt({ delivery, scraper, startedAt, outcome, followUps }));
     pump();

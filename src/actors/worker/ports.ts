@@ -15,6 +15,8 @@ export interface Delivery {
   readonly deliveries: number;
   /** Where the server hears what becomes of it. */
   readonly reply: string;
+  /** When it became ready (epoch ms, by the server's clock). */
+  readonly queuedAt?: number | undefined;
   readonly receivedAt: number; // monotonic ms
   /** When the lease began, or was last renewed (monotonic ms). */
   leasedAt: number;
@@ -70,6 +72,16 @@ export interface AttemptFetch {
   close(): void;
 }
 
+/** What the whole cluster wants to know of its tasks. */
+export interface TaskMeter {
+  /** From the start of an attempt to its end. */
+  attempted(ms: number): void;
+  /** From being ready to being started. */
+  waited(ms: number): void;
+  retried(code: string): void;
+  deferred(reason: string): void;
+}
+
 export interface WorkerPorts {
   openLanes(listener: LaneListener): Lanes;
   findScraper(name: string): Scraper | undefined;
@@ -114,6 +126,7 @@ export interface WorkerPorts {
   /** It lets itself run more, or fewer, tasks at once. */
   onSlots?(): void;
   announce(kind: 'failed' | 'buried', facts: object): void;
+  readonly meter?: TaskMeter | undefined;
   readonly log: Log;
 }
 

@@ -33,7 +33,10 @@ export interface Ended {
 const UNSTORED_DELAY_MS = 5_000;
 
 export function createSettler(
-  ports: Pick<WorkerPorts, 'storeOutcome' | 'storeNext' | 'submit' | 'lastBeatAt' | 'announce' | 'log'>,
+  ports: Pick<
+    WorkerPorts,
+    'storeOutcome' | 'storeNext' | 'submit' | 'lastBeatAt' | 'announce' | 'meter' | 'log'
+  >,
   limits: WorkerLimits,
   lanes: Lanes,
 ): Settler {
@@ -143,6 +146,8 @@ export function createSettler(
   function tell(settlement: Settlement, spec: TaskSpec, failure: { code: string; message: string }): void {
     const { kind, reason } = settlement;
     const facts = { ...nameOf(spec), code: failure.code, message: failure.message, reason };
+    if (kind === 'retry' || kind === 'swap') ports.meter?.retried(failure.code);
+    if (kind === 'defer') ports.meter?.deferred(reason);
     if (kind === 'bury') ports.announce('buried', facts);
     else if (kind === 'retry' || kind === 'swap') ports.announce('failed', facts);
     else log.debug('task.waits', { ...facts, kind });
