@@ -41,6 +41,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   ],
   'demo-site': ['domain', 'runtime'],
   local: ['domain', 'policy', 'runtime', 'telemetry', '.'],
+  drivers: ['domain', 'policy', 'http', 'local'],
   cluster: [
     'domain',
     'policy',
@@ -58,6 +59,8 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     '.',
     'sinks',
     'templates',
+    'drivers',
+    'local',
   ],
   cli: [
     'domain',

@@ -1,5 +1,7 @@
 /** The limits within which the size of the cluster moves, and the ways to tell how many workers a load needs. */
-export const POLICY_NAMES = ['drain_time', 'jobs_per_worker', 'per_worker'] as const;
+import { SCALE_POLICIES } from '../../domain/scale.ts';
+
+export const POLICY_NAMES = SCALE_POLICIES;
 export type PolicyName = (typeof POLICY_NAMES)[number];
 
 export interface ScaleLimits {

@@ -47,13 +47,40 @@ export function readLoad(snapshot: Snapshot): Load {
     queuedRuns: runs.queued,
     live: there.length,
     draining: snapshot.workers.filter(({ status }) => status === 'draining').length,
-    ...(there.length > 0 && { slots: Math.max(1, sum(there, ({ slotsNow }) => slotsNow) / there.length) }),
+    ...(there.length > 0 && { slots: meanSlots(there) }),
     busy: sum(there, ({ busy }) => busy),
     ...(recent.taskMs !== undefined && { taskMs: recent.taskMs }),
     donePerSecond: recent.done / seconds,
     failedPerSecond: recent.failed / seconds,
     accepted: totals.accepted + totals.redriven,
     settled: totals.done + totals.dead + totals.cancelled,
+  };
+}
+
+/** Where somebody else counts the tasks: all of them count as ready, apart from those that workers have in hand. */
+export function loadByNumbers(numbers: {
+  readonly at: number;
+  readonly tasks: number;
+  readonly taskMs: number | undefined;
+  readonly workers: readonly WorkerSnapshot[];
+}): Load {
+  const there = numbers.workers.filter(isThere);
+  const busy = sum(there, (worker) => worker.busy);
+  const tasks = Math.max(0, Math.round(numbers.tasks));
+  return {
+    at: numbers.at,
+    ready: Math.max(0, tasks - busy),
+    running: Math.min(tasks, busy),
+    delayed: 0,
+    starved: sum(there, (worker) => Math.min(worker.starved, worker.busy)),
+    queuedRuns: 0,
+    live: there.length,
+    draining: numbers.workers.filter(({ status }) => status === 'draining').length,
+    ...(there.length > 0 && { slots: meanSlots(there) }),
+    busy,
+    ...(numbers.taskMs !== undefined && { taskMs: numbers.taskMs }),
+    donePerSecond: 0,
+    failedPerSecond: 0,
   };
 }
 
@@ -102,6 +129,10 @@ export function usedSlots(load: Load): number {
   const lately = ((load.donePerSecond + load.failedPerSecond) * taskMs) / 1_000;
   // An attempt's time may hold some waiting for egress, so the average is bounded by what is there to be used.
   return Math.max(now, Math.min(lately, live * slots - starved));
+}
+
+function meanSlots(workers: readonly WorkerSnapshot[]): number {
+  return Math.max(1, sum(workers, ({ slotsNow }) => slotsNow) / workers.length);
 }
 
 function isThere({ status }: WorkerSnapshot): boolean {
