@@ -3,15 +3,17 @@
  * then lets them go. Told to be quiet it takes no more and gives back what it has not started; told to abort it gives
  * back the rest as well. Neither is a fault of any task.
  */
-import { PRIORITIES, type TaskSpec } from '../domain/task.ts';
-import { planLaneTargets } from '../policy/lane-targets.ts';
+import type { Vitals } from '../domain/beat.ts';
+import type { TaskSpec } from '../domain/task.ts';
 import { planPrefetch } from '../policy/prefetch.ts';
 import type { Actor, Stop } from '../runtime/actor.ts';
 import { tellToEnd } from './worker/attempt.ts';
 import { createCalls, type CallAnswer, type Calls } from './worker/calls.ts';
 import { createCrew, type Crew } from './worker/crew.ts';
 import type { Delivery, Hand, Lanes, WorkerLimits, WorkerPorts } from './worker/ports.ts';
+import { refillLanes, withdrawAll } from './worker/refill.ts';
 import { createSettler, type Settler } from './worker/settling.ts';
+import { createSlots, type Slots } from './worker/slots.ts';
 import { listInHand, sweep } from './worker/upkeep.ts';
 
 export interface Worker extends Actor {
@@ -19,6 +21,7 @@ export interface Worker extends Actor {
   inFlight(): number;
   /** The same by run. */
   inFlightByRun(): ReadonlyMap<string, number>;
+  vitals(): Vitals;
   /** Runs the handler for somebody who waits; the answer is not stored. */
   call(spec: TaskSpec, limitMs: number): Promise<CallAnswer>;
 }
@@ -31,14 +34,16 @@ const ASK_EMPTY_EVERY_MS = 500;
 const LEAVE_AFTER_MS = 2_000;
 
 export function createWorker(ports: WorkerPorts, limits: WorkerLimits): Worker {
+  const slots = createSlots({ ports, limits });
   let begun: { readonly crew: Crew; readonly calls: Calls } | undefined;
   return {
     role: 'worker',
     inFlight: () => (begun ? begun.crew.running.size + begun.crew.settling.size + begun.calls.running() : 0),
     inFlightByRun: () => (begun ? countByRun(begun.crew) : new Map()),
+    vitals: () => ({ slotsNow: slots.now(), limitedBy: [...slots.limitedBy()] }),
     call: async (spec, limitMs) =>
       begun ? begun.calls.call(spec, limitMs) : { state: 'refused', reason: 'stopping' },
-    run: (stop) => work(ports, limits, stop, (crew, calls) => (begun = { crew, calls })),
+    run: (stop) => work({ ports, limits, slots }, stop, (crew, calls) => (begun = { crew, calls })),
   };
 }
 
@@ -50,8 +55,7 @@ function countByRun({ running, settling }: Crew): Map<string, number> {
 }
 
 async function work(
-  ports: WorkerPorts,
-  limits: WorkerLimits,
+  { ports, limits, slots }: { ports: WorkerPorts; limits: WorkerLimits; slots: Slots },
   stop: Stop,
   onBegin: (crew: Crew, calls: Calls) => void,
 ): Promise<void> {
@@ -66,10 +70,12 @@ async function work(
 
   const lanes: Lanes = ports.openLanes({ onDelivery, onRoom: planRefill });
   const settler: Settler = createSettler(ports, limits, lanes);
-  const crew: Crew = createCrew({ ports, limits, settler, onChange, callsRunning: () => calls.running() });
+  const crew: Crew = createCrew({
+    ...{ ports, limits, slots, settler, onChange },
+    callsRunning: () => calls.running(),
+  });
   const calls = createCalls({
-    ports,
-    limits,
+    ...{ ports, limits, slots },
     isTaking: () => taking,
     tasksRunning: () => crew.running.size,
     isReserved: () => crew.isReserved(),
@@ -121,22 +127,15 @@ async function work(
 
   function refill(): void {
     const takes = ports.isOpen() && !crew.isReserved();
-    const facts = { concurrency: limits.concurrency, running: crew.running.size, taskMs: crew.taskMs() };
-    const perLane = takes ? planPrefetch(facts, limits).perLane : 0;
-    const targets = planLaneTargets(perLane, crew.waiting.counts);
-    for (const lane of PRIORITIES) {
-      const target = targets[lane] ?? 0;
-      const requested = lanes.requested(lane);
-      const missing = target - requested - (crew.waiting.counts[lane] ?? 0);
-      if (target === 0 && requested > 0) lanes.withdraw(lane);
-      // Few large requests are cheaper than many small ones; half of the room is enough to go on with meanwhile.
-      else if (missing > 0 && missing * 2 >= target) lanes.request(lane, missing);
-    }
+    const facts = { concurrency: slots.now(), running: crew.running.size, taskMs: crew.taskMs() };
+    refillLanes(lanes, takes ? planPrefetch(facts, limits).perLane : 0, crew.waiting.counts);
   }
 
   function tick(): void {
     sweep({ ports, limits, crew, lanes, settler });
     if (taking && !ports.isOpen()) giveBack(crew.takeUnstarted());
+    if (slots.look() === 'lowered') withdrawAll(lanes);
+    slots.used(crew.running.size + calls.running());
     crew.pump();
     planRefill();
     tellHands();

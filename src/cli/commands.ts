@@ -1,6 +1,7 @@
 /** Every command, in the order in which `trawl --help` lists them. */
 import type { Command } from './command.ts';
 import { actorCommands } from './commands/actor.ts';
+import { adviseCommand, autoscaleCommand, drainCommand, scaleCommand } from './commands/autoscale.ts';
 import { callCommand } from './commands/call.ts';
 import { cancelCommand } from './commands/cancel.ts';
 import { aggregateCommand } from './commands/aggregate.ts';
@@ -35,6 +36,10 @@ export const commands: readonly Command[] = [
   upCommand,
   downCommand,
   statusCommand,
+  scaleCommand,
+  drainCommand,
+  autoscaleCommand,
+  adviseCommand,
   submitCommand,
   runCommand,
   callCommand,

@@ -18,6 +18,7 @@ import { createSharedKeeper, type SharedKeeper } from '../scrapers/shared-keeper
 import { answerCall } from './answer-call.ts';
 import { createClusterFetcher } from './create-fetcher.ts';
 import { loadConfiguredScrapers } from './load-scrapers.ts';
+import { createStrainReader } from './read-strain.ts';
 import type { ActorParts } from './roles.ts';
 import { assembleWorker } from './worker-parts.ts';
 
@@ -30,6 +31,7 @@ export function createClusterWorker(parts: ActorParts): Worker {
     role: 'worker',
     inFlight: () => worker?.inFlight() ?? 0,
     inFlightByRun: () => worker?.inFlightByRun() ?? new Map(),
+    vitals: () => ({ ...worker?.vitals(), starved: fetcher.stats().starved }),
     call,
     verbs: { call: (body) => answerCall(parts, call, body) },
     async run(stop) {
@@ -55,6 +57,11 @@ export function createClusterWorker(parts: ActorParts): Worker {
         onCancelled: (listener) => hearCancelled(connection, names, listener),
         fetcher,
         shared,
+        ...(config.worker.adaptive && {
+          readStrain: createStrainReader(parts),
+          // With the next beat all would know; whoever counts the slots should not have to wait for it.
+          onSlots: () => void parts.tell({}),
+        }),
         meter: parts.tally,
       });
       const started = worker;
@@ -104,7 +111,7 @@ async function load({ config, log, tell, onlyScraper }: ActorParts): Promise<Reg
   }
   const registry = createRegistry(wanted);
   log.info('scrapers.loaded', { names: registry.names() });
-  await tell({ scrapers: [...registry.names()] });
+  await tell({ scrapers: [...registry.names()], limits: { concurrency: config.worker.concurrency } });
   return registry;
 }
 
@@ -123,7 +130,7 @@ async function watchScrapers(
 }
 
 function limitsOf({ config, id }: ActorParts, leaseMs: number): WorkerLimits {
-  const { tasks, worker } = config;
+  const { tasks, worker, guard } = config;
   return {
     ...WORKER_DEFAULTS,
     worker: id,
@@ -137,5 +144,11 @@ function limitsOf({ config, id }: ActorParts, leaseMs: number): WorkerLimits {
       backoff: { baseMs: tasks.retryBase, maxMs: tasks.retryMax },
     },
     poison: POISON_DEFAULTS,
+    pressure: {
+      memoryPercent: guard.memory,
+      cpuPercent: guard.cpu,
+      loopLagMs: guard.loopLag,
+      intervalMs: guard.interval,
+    },
   };
 }

@@ -17,6 +17,7 @@ import { keepTally } from '../nats/tally.ts';
 import { createStop, type Actor, type StopControl } from '../runtime/actor.ts';
 import { createCleanup, type Cleanup } from '../runtime/cleanup.ts';
 import { createGate } from '../runtime/gate.ts';
+import { createUsageReader } from '../runtime/own-usage.ts';
 import { isProcessRunning } from '../runtime/place.ts';
 import { watchLoopDelay } from '../telemetry/loop-delay.ts';
 import { createActorMetrics, type ActorMetrics } from '../telemetry/metrics.ts';
@@ -121,13 +122,21 @@ async function begin(life: Life, connection: Connection): Promise<Running> {
   cleanup.add('loop delay', () => loopDelay.stop());
   const bucket = openBucket(connection, names.bucket('cluster'));
   const made: { actor?: Actor } = {};
+  const loop = loopDelay.openReader();
+  const usage = createUsageReader();
   const inFlight = (): number => made.actor?.inFlight?.() ?? 0;
   const identity = await claimIdentity(bucket, {
     beat: firstBeat({ role, id, version: VERSION }),
     isRunning: isProcessRunning,
     deadAfterMs: config.heartbeat.deadAfter,
     log,
-    measure: () => ({ paused: !gate.isOpen(), loopDelayMs: loopDelay.takeMaxMs(), inFlight: inFlight() }),
+    measure: () => ({
+      paused: !gate.isOpen(),
+      loopDelayMs: loop.takeMaxMs(),
+      inFlight: inFlight(),
+      ...usage.read(),
+      ...made.actor?.vitals?.(),
+    }),
   });
   cleanup.add('heartbeat', () => identity.end());
 
@@ -157,6 +166,7 @@ async function begin(life: Life, connection: Connection): Promise<Running> {
     id,
     log,
     registry: metrics.registry,
+    loopDelay,
     tally,
     announce,
     gate,

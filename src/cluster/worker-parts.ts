@@ -1,5 +1,6 @@
 /** The worker's ports, fitted to the NATS adapters. */
 import { createWorker, type Worker } from '../actors/worker.ts';
+import type { Strain } from '../policy/pressure.ts';
 import type {
   Cancelled,
   Lanes,
@@ -58,6 +59,9 @@ export interface WorkerParts {
   readonly meter?: TaskMeter | undefined;
   /** Absent: its scrapers cannot fetch. */
   readonly fetcher?: Fetcher | undefined;
+  /** Absent: it always uses all of its slots. */
+  readonly readStrain?: (() => Strain) | undefined;
+  readonly onSlots?: (() => void) | undefined;
   /** Where somebody else may have to take down what scrapers have set up. */
   readonly shared?: SharedKeeper | undefined;
 }
@@ -69,6 +73,7 @@ export function assembleWorker(parts: WorkerParts): Worker {
     role: 'worker',
     inFlight: () => worker?.inFlight() ?? 0,
     inFlightByRun: () => worker?.inFlightByRun() ?? new Map(),
+    vitals: () => worker?.vitals() ?? {},
     call: async (spec, limitMs) =>
       worker ? worker.call(spec, limitMs) : { state: 'refused', reason: 'stopping' },
     async run(stop) {
@@ -123,7 +128,8 @@ async function openTools(
 }
 
 function createPorts(parts: WorkerParts, { publisher, writer, blobs, shared, submit }: Tools): WorkerPorts {
-  const { connection, names, bucket, log, limits, registry, untilEmpty, fetcher } = parts;
+  const { connection, names, bucket, log, limits, registry, untilEmpty, fetcher, readStrain, onSlots } =
+    parts;
   const solo = createSoloStarts(bucket);
   return {
     openLanes,
@@ -148,6 +154,8 @@ function createPorts(parts: WorkerParts, { publisher, writer, blobs, shared, sub
     onCancelled: parts.onCancelled,
     lastBeatAt: parts.lastBeatAt,
     ...(untilEmpty && { isEmpty: () => isNothingLeft(connection, names, untilEmpty.run) }),
+    ...(readStrain && { readStrain }),
+    ...(onSlots && { onSlots }),
     announce: (kind, facts) => parts.announce({ about: 'task', kind, facts }),
     meter: parts.meter,
     log,

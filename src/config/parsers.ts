@@ -58,6 +58,14 @@ export function integer(range: { min: number; max: number }): Parser<number> {
   return single(`a whole number from ${range.min} to ${range.max}`, (given) => readInteger(given, range));
 }
 
+export function decimal(range: { min: number; max: number }): Parser<number> {
+  const { min, max } = range;
+  return single(`a number from ${min} to ${max}`, (given) => {
+    const value = /^(0|[1-9]\d*)(\.\d+)?$/.test(given) ? Number(given) : NaN;
+    return value >= min && value <= max ? value : undefined;
+  });
+}
+
 export function port(range: { min: number }): Parser<number> {
   const { min } = range;
   return single(`a port from ${min} to 65535`, (given) => readInteger(given, { min, max: 65_535 }));
@@ -130,6 +138,13 @@ export const httpUrl = single('a URL of http or https, without user and password
   return (protocol === 'http:' || protocol === 'https:') && username === '' && password === ''
     ? given
     : undefined;
+});
+
+/** Of an API: over the network, or a socket on this machine. */
+export const apiAddress = single('a URL of http or https, or unix:// with the path of a socket', (given) => {
+  if (/^unix:\/\/\/\S+$/.test(given)) return given;
+  const parsed = httpUrl.parse(given);
+  return parsed.ok ? parsed.value : undefined;
 });
 
 /** Several values: a YAML list, a repeated flag, or one text with commas. */

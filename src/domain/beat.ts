@@ -30,37 +30,25 @@ const beatSchema = v.object({
   loopDelayMs: v.optional(v.pipe(v.number(), v.minValue(0))),
   /** The scrapers that a worker has loaded. */
   scrapers: v.optional(v.array(v.string())),
-  /** Of the whole process. */
-  memoryBytes: v.optional(count),
-  /** Of one core. */
+  memoryBytes: v.optional(count), // resident
+  /** Of one core, since the last beat. */
   cpuPercent: v.optional(v.pipe(v.number(), v.minValue(0))),
-  /** Tasks that a worker allows itself at once; fewer than its settings under pressure. */
+  /** Tasks that a worker lets itself run at once; `limits.concurrency` is what its settings say. */
   slotsNow: v.optional(count),
-  /** Tasks in hand that wait for egress. */
+  /** Of those in flight, the ones that wait for leave to send a request. */
   starved: v.optional(count),
-  /** What presses. */
+  /** What makes it take less than its settings say. */
   limitedBy: v.optional(v.array(v.string())),
 });
 
 export type Beat = Readonly<v.InferOutput<typeof beatSchema>>;
 
+/** How it is, as it finds out about itself. */
+export type Vitals = Partial<Pick<Beat, 'memoryBytes' | 'cpuPercent' | 'slotsNow' | 'starved' | 'limitedBy'>>;
+
 /** What an actor may change about itself; the rest is its identity. */
 export type BeatPatch = Partial<
-  Pick<
-    Beat,
-    | 'status'
-    | 'paused'
-    | 'inFlight'
-    | 'limits'
-    | 'http'
-    | 'loopDelayMs'
-    | 'scrapers'
-    | 'memoryBytes'
-    | 'cpuPercent'
-    | 'slotsNow'
-    | 'starved'
-    | 'limitedBy'
-  >
+  Pick<Beat, 'status' | 'paused' | 'inFlight' | 'limits' | 'http' | 'loopDelayMs' | 'scrapers' | keyof Vitals>
 >;
 
 /** Fields that a newer version added are left out; a record that lacks ours is INVALID. */

@@ -14,12 +14,14 @@ export interface Fetcher {
 
 export interface FetcherStats {
   readonly waiting: number;
+  /** Attempts that wait for leave to send a request. */
+  readonly starved: number;
   readonly leases: number;
   readonly sockets: number;
   readonly browserPages: number;
 }
 
-const IDLE: FetcherStats = { waiting: 0, leases: 0, sockets: 0, browserPages: 0 };
+const IDLE: FetcherStats = { waiting: 0, starved: 0, leases: 0, sockets: 0, browserPages: 0 };
 
 export function createFetcher(assemble: () => FetchParts): Fetcher {
   const rules = new WeakMap<Scraper, readonly CompiledRule[]>();

@@ -23,6 +23,8 @@ const TICK_MS = 100;
 /** Longer than it takes until another manager leads. */
 const WAIT_MAX_MS = 6_000;
 const AWAY_RETRY_MS = 5_000;
+/** A question and its answer take less long. */
+const STARVED_AFTER_MS = 100;
 const CLOSE_MAX_MS = 2_000;
 const ANSWER_MAX_MS = 500;
 
@@ -76,8 +78,13 @@ export function createLeasePool(parts: LeasePoolParts): LeasePool {
     },
     stats() {
       let waiting = 0;
-      for (const group of groups.values()) waiting += group.waiters.size;
-      return { waiting, leases: shelf.size() };
+      const starved = new Set<object>();
+      const since = clock.now() - STARVED_AFTER_MS;
+      for (const { waiters } of groups.values()) {
+        waiting += waiters.size;
+        for (const waiter of waiters) if (waiter.since <= since) starved.add(waiter.request.owner);
+      }
+      return { waiting, starved: starved.size, leases: shelf.size() };
     },
     async close() {
       closing = true;

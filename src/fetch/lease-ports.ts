@@ -44,7 +44,8 @@ export interface LeasePool {
   tellRobots(news: RobotsNews): Promise<void>;
   /** For how long the host is closed, after all that was said about it has been answered; 0: it is open. */
   closedFor(host: string): Promise<number | undefined>;
-  stats(): { readonly waiting: number; readonly leases: number };
+  /** `starved`: attempts of which a request has waited for more than a moment. */
+  stats(): { readonly waiting: number; readonly starved: number; readonly leases: number };
   /** Gives everything back. */
   close(): Promise<void>;
 }

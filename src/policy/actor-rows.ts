@@ -19,6 +19,13 @@ export interface ActorRow {
   readonly pid: number | undefined;
   readonly startedAt: number | undefined;
   readonly inFlight: number | undefined;
+  /** Tasks at once, by its settings and as it lets itself at the moment. */
+  readonly slots: number | undefined;
+  readonly slotsNow: number | undefined;
+  readonly starved: number | undefined;
+  readonly limitedBy: readonly string[] | undefined;
+  readonly memoryBytes: number | undefined;
+  readonly cpuPercent: number | undefined;
   readonly beatAt: number | undefined;
   readonly restarts: number | undefined;
   readonly page: string | undefined;
@@ -48,6 +55,12 @@ export function planActorRows({ processes, beats, now, limits }: RowFacts): Acto
       pid: own ? own.pid : beat.pid,
       startedAt: beat.startedAt,
       inFlight: beat.inFlight,
+      slots: beat.limits['concurrency'],
+      slotsNow: beat.slotsNow,
+      starved: beat.starved,
+      limitedBy: beat.limitedBy,
+      memoryBytes: beat.memoryBytes,
+      cpuPercent: beat.cpuPercent,
       beatAt: beat.beatAt,
       restarts: own?.restarts,
       page: beat.http,
@@ -66,6 +79,12 @@ function rowOfProcess({ name, role, pid, state, restarts, startedAt }: LocalProc
     pid,
     startedAt,
     inFlight: undefined,
+    slots: undefined,
+    slotsNow: undefined,
+    starved: undefined,
+    limitedBy: undefined,
+    memoryBytes: undefined,
+    cpuPercent: undefined,
     beatAt: undefined,
     restarts,
     page: undefined,

@@ -2,6 +2,7 @@
  * What every actor is: `run(stop)`, ending when told. Stopping has two steps. `quiet`: take no new work, finish what
  * is in hand. `abort`: the grace is over, cancel what remains and give it back.
  */
+import type { Vitals } from '../domain/beat.ts';
 import type { Role } from '../domain/role.ts';
 import { Failure } from '../domain/failure.ts';
 
@@ -15,6 +16,8 @@ export interface Actor {
   run(stop: Stop): Promise<void>;
   /** Tasks that it has in hand. */
   inFlight?(): number;
+  /** What its heartbeat tells besides. */
+  vitals?(): Vitals;
   /** What its mailbox understands besides the verbs of every actor. */
   readonly verbs?: Readonly<Record<string, (body: unknown) => unknown>>;
   /** What its page answers besides the pages of every actor, by path. */
@@ -33,6 +36,8 @@ export interface StopControl {
   readonly stop: Stop;
   /** First step; the second follows by itself after the grace. Calling it again changes nothing. */
   quiet(): void;
+  /** First step alone: what is in hand is finished, however long it takes. A later `quiet` counts the grace after all. */
+  drain(): void;
   /** Both steps at once. */
   abort(): void;
   /** Everything has ended: no grace is counted any more, also not after a late `quiet`. */
@@ -48,10 +53,10 @@ export function createStop(graceMs: number): StopControl {
   return {
     stop: { quiet: quiet.signal, abort: abort.signal },
     quiet() {
-      if (quiet.signal.aborted) return;
-      if (!ended) grace = setTimeout(abortNow, graceMs);
+      if (!ended) grace ??= setTimeout(abortNow, graceMs);
       quiet.abort(new Failure('CANCELLED', 'stopping'));
     },
+    drain: () => quiet.abort(new Failure('CANCELLED', 'draining')),
     abort: abortNow,
     settled() {
       ended = true;

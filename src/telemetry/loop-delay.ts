@@ -3,34 +3,62 @@
  * A timer of our own tells it: Node's histogram forgets the moment of its last sample when it is reset, and with it a
  * stall that begins right after.
  */
-export interface LoopDelay {
-  /** Worst stall since the last call, in ms. */
-  takeMaxMs(): number;
+export interface LoopDelay extends LoopReader {
   /** Worst stall since the start, in ms. */
   maxMs(): number;
+  /** For one more who asks: what one has taken, the others still get. */
+  openReader(): LoopReader;
   stop(): void;
+}
+
+export interface LoopReader {
+  /** Worst stall since the last call, in ms. */
+  takeMaxMs(): number;
+  /** Mean delay since the last call, in ms; a stall counts once, like the many times without one. */
+  takeMeanMs(): number;
+}
+
+interface Tally {
+  maxMs: number;
+  sumMs: number;
+  looks: number;
 }
 
 const INTERVAL_MS = 50;
 
 export function watchLoopDelay(): LoopDelay {
   let last = performance.now();
-  let recentMs = 0;
   let worstMs = 0;
+  const tallies: Tally[] = [];
   const look = (): void => {
     const now = performance.now();
-    recentMs = Math.max(recentMs, now - last - INTERVAL_MS);
-    worstMs = Math.max(worstMs, recentMs);
+    const lateMs = Math.max(0, now - last - INTERVAL_MS);
+    worstMs = Math.max(worstMs, lateMs);
     last = now;
+    for (const tally of tallies) {
+      tally.maxMs = Math.max(tally.maxMs, lateMs);
+      tally.sumMs += lateMs;
+      tally.looks += 1;
+    }
   };
   const timer = setInterval(look, INTERVAL_MS).unref();
-  return {
-    takeMaxMs() {
-      const takenMs = recentMs;
-      recentMs = 0;
-      return takenMs;
-    },
-    maxMs: () => worstMs,
-    stop: () => clearInterval(timer),
-  };
+  return { ...openReader(), maxMs: () => worstMs, openReader, stop: () => clearInterval(timer) };
+
+  function openReader(): LoopReader {
+    const tally: Tally = { maxMs: 0, sumMs: 0, looks: 0 };
+    tallies.push(tally);
+    return {
+      takeMaxMs() {
+        const { maxMs } = tally;
+        tally.maxMs = 0;
+        return maxMs;
+      },
+      takeMeanMs() {
+        const { sumMs, looks } = tally;
+        tally.sumMs = 0;
+        tally.looks = 0;
+        return looks === 0 ? 0 : sumMs / looks;
+      },
+    };
+  }
 }

@@ -2,6 +2,7 @@
 import { assembleWorker, type WorkerParts } from '../../src/cluster/worker-parts.ts';
 import type { Cancelled, WorkerLimits } from '../../src/actors/worker/ports.ts';
 import { WORKER_DEFAULTS } from '../../src/actors/worker/ports.ts';
+import type { Vitals } from '../../src/domain/beat.ts';
 import type { Connection } from '../../src/nats/connect.ts';
 import { openBucket } from '../../src/nats/bucket.ts';
 import { POISON_DEFAULTS } from '../../src/policy/poison.ts';
@@ -16,7 +17,10 @@ import { quietLog, type Teardown } from './nats-server.ts';
 import { LEASE_MS } from './task-world.ts';
 
 export interface WorkerOptions extends Partial<
-  Pick<WorkerParts, 'isOpen' | 'pausedBy' | 'lastBeatAt' | 'untilEmpty' | 'log' | 'fetcher'>
+  Pick<
+    WorkerParts,
+    'isOpen' | 'pausedBy' | 'lastBeatAt' | 'untilEmpty' | 'log' | 'fetcher' | 'readStrain' | 'onSlots'
+  >
 > {
   readonly connection: Connection;
   readonly scrapers?: readonly Scraper[];
@@ -30,6 +34,7 @@ export interface RunningWorker {
   abort(): void;
   cancel(cancelled: Cancelled): void;
   inFlight(): number;
+  vitals(): Vitals;
 }
 
 let count = 0;
@@ -69,6 +74,8 @@ export function startWorker(t: Teardown, options: WorkerOptions): RunningWorker 
     lastBeatAt: options.lastBeatAt ?? (() => performance.now()),
     untilEmpty: options.untilEmpty,
     fetcher: options.fetcher,
+    readStrain: options.readStrain,
+    onSlots: options.onSlots,
     onCancelled(each) {
       listener = each;
       return () => (listener = undefined);
@@ -87,5 +94,6 @@ export function startWorker(t: Teardown, options: WorkerOptions): RunningWorker 
     abort: () => control.abort(),
     cancel: (cancelled) => listener?.(cancelled),
     inFlight: () => worker.inFlight(),
+    vitals: () => worker.vitals(),
   };
 }

@@ -40,6 +40,13 @@ t.test('heartbeats tell the state, and silence does', async (t) => {
   t.same(stateOf([beat('a', { status: 'stopped', beatAt: now - 120_000 })]), ['a stopped']);
 });
 
+t.test('a worker tells how many slots it has, and what limits it', async (t) => {
+  const vitals = { memoryBytes: 5e7, cpuPercent: 12.5, slotsNow: 2, starved: 1, limitedBy: ['memory'] };
+  const worker = beat('a', { ...vitals, limits: { concurrency: 10 } });
+  const [row] = planActorRows({ beats: [worker], processes: [], now, limits });
+  t.match(row, { ...vitals, slots: 10, inFlight: 2 });
+});
+
 t.test('the supervisor knows better about its own processes', async (t) => {
   t.same(stateOf([beat('a')], [child('a', { state: 'restarting', pid: undefined })]), ['a restarting']);
   t.same(stateOf([beat('a')], [child('a')]), ['a running']);

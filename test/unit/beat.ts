@@ -19,7 +19,8 @@ const good: Beat = {
 };
 
 t.test('a record survives the way through the bucket', async (t) => {
-  for (const beat of [good, { ...good, http: '127.0.0.1:8080', loopDelayMs: 1.5 }]) {
+  const vitals = { memoryBytes: 5e7, cpuPercent: 12.5, slotsNow: 2, starved: 1, limitedBy: ['memory'] };
+  for (const beat of [good, { ...good, http: '127.0.0.1:8080', loopDelayMs: 1.5 }, { ...good, ...vitals }]) {
     t.same(parseBeat(decode(encodeJson(beat))), beat);
   }
   for (const status of STATUSES) t.equal(parseBeat({ ...good, status }).status, status);
@@ -40,6 +41,7 @@ const wrong: readonly [string, unknown, RegExp][] = [
   ['a time that is no whole number', { ...good, beatAt: 1.5 }, /beatAt:/],
   ['pid 0', { ...good, pid: 0 }, /pid:/],
   ['a negative count', { ...good, inFlight: -1 }, /inFlight:/],
+  ['slots below nothing', { ...good, slotsNow: -1 }, /slotsNow:/],
   ['a limit as text', { ...good, limits: { lanes: '8' } }, /limits\.lanes:/],
 ];
 

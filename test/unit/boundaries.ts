@@ -42,6 +42,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   dashboards: ['.'],
   'demo-site': ['domain', 'runtime'],
   local: ['domain', 'policy', 'runtime', 'telemetry', '.'],
+  drivers: ['domain', 'policy', 'http', 'local'],
   cluster: [
     'domain',
     'policy',
@@ -59,6 +60,8 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     '.',
     'sinks',
     'templates',
+    'drivers',
+    'local',
   ],
   cli: [
     'domain',

@@ -2,6 +2,7 @@ import t from 'tap';
 import {
   bytes,
   choice,
+  decimal,
   duration,
   host,
   integer,
@@ -50,6 +51,15 @@ const CASES: Readonly<Record<string, Case>> = {
       ['500', 500],
     ],
     bad: ['', '0', '501', '-1', '+1', '1.5', '1e2', '0x10', '010', ' 1', 'one', '9'.repeat(400), ['1']],
+  },
+  decimal: {
+    parser: decimal({ min: 0.5, max: 500 }),
+    good: [
+      ['0.5', 0.5],
+      ['4.0', 4],
+      ['500', 500],
+    ],
+    bad: ['', '0.4', '500.1', '-1', '+1', '1.', '.5', '1e2', '0x10', '01.5', '1,5', ' 1', 'one', ['1']],
   },
   port: {
     parser: port({ min: 0 }),

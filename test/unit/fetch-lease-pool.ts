@@ -303,6 +303,21 @@ t.test('nobody waits for ever, whether the manager refuses, is away, or comes ba
   t.equal(patient.answer?.kind, 'permit');
 });
 
+t.test('who waits for more than a moment is starved, and counts once for all of its requests', async (t) => {
+  const { ask, clock, manager, pool } = bench();
+  manager.answer(granted({ slots: 1 }), refused('host_busy', 900));
+  const first = await settled(ask(), clock);
+  const owner = {};
+  for (const each of [owner, owner, {}]) ask({ owner: each });
+  await clock.pass(50);
+  t.match(pool.stats(), { waiting: 3, starved: 0 });
+  await clock.pass(100);
+  t.match(pool.stats(), { waiting: 3, starved: 2 });
+  permitOf(first).release({ outcome: 'ok' });
+  await clock.pass(1);
+  t.match(pool.stats(), { waiting: 2 });
+});
+
 t.test('who is aborted while waiting leaves no trace', async (t) => {
   const { ask, clock, manager, pool } = bench();
   manager.answer(granted({ permits: 1, slots: 1 }), refused('host_busy', 500));

@@ -22,6 +22,20 @@ t.test('a blocked event loop is seen', async (t) => {
   t.ok(loopDelay.maxMs() > 150, 'the worst is remembered');
 });
 
+t.test('each reader of the loop delay has its own readings, and a mean beside the worst', async (t) => {
+  const loopDelay = watchLoopDelay();
+  t.teardown(() => loopDelay.stop());
+  const [one, other] = [loopDelay.openReader(), loopDelay.openReader()];
+  t.equal(one.takeMeanMs(), 0, 'of no time nothing is told');
+  const until = performance.now() + 300;
+  while (performance.now() < until);
+  await delay(60);
+  const mean = one.takeMeanMs();
+  t.ok(mean > 50 && mean <= one.takeMaxMs(), `a mean of ${mean} ms`);
+  t.equal(one.takeMaxMs(), 0, 'it was taken');
+  t.ok(other.takeMaxMs() > 150, 'and is still there for the other');
+});
+
 t.test('metrics move, and their names pass the rules of Prometheus', async (t) => {
   let failures = 0;
   const loopDelay = watchLoopDelay();

@@ -34,7 +34,8 @@ function makeCalls(changes: Partial<CallParts> = {}): ReturnType<typeof createCa
       withLock: () => Promise.reject(new Error('no locks here')),
       log: quietLog,
     },
-    limits: { concurrency: 2, timeoutMs: 60_000, abortGraceMs: 20 },
+    slots: { now: () => 2, used: () => undefined },
+    limits: { timeoutMs: 60_000, abortGraceMs: 20 },
     isTaking: () => true,
     tasksRunning: () => 0,
     isReserved: () => false,
@@ -73,6 +74,10 @@ t.test('a worker at its limit refuses at once, and so does one that takes nothin
   const refusal = async (changes: Partial<CallParts>, name = 'shop'): Promise<unknown> =>
     makeCalls(changes).call(spec(name), 1_000);
   t.same(await refusal({ isTaking: () => false }), { state: 'refused', reason: 'stopping' });
+  t.same(await refusal({ slots: { now: () => 1, used: () => undefined }, tasksRunning: () => 1 }), {
+    state: 'refused',
+    reason: 'busy',
+  });
   t.same(await refusal({ isReserved: () => true }), { state: 'refused', reason: 'busy' });
   t.same(await refusal({}, 'nobody'), { state: 'refused', reason: 'unknown-scraper' });
 });

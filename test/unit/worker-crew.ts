@@ -24,6 +24,7 @@ function setUp(solo = new Map<string, number>()) {
   const started: string[] = [];
   const ends = new Map<string, () => void>();
   let beatAt = Infinity;
+  let slots = limits.concurrency;
   const ports: WorkerPorts = {
     openLanes: () => {
       throw new Error('not here');
@@ -56,12 +57,22 @@ function setUp(solo = new Map<string, number>()) {
     announce: () => undefined,
     log: quietLog,
   };
-  const crew: Crew = createCrew({ ports, limits, settler, onChange: () => undefined });
+  const crew: Crew = createCrew({
+    ...{ ports, limits, settler, onChange: () => undefined },
+    slots: { now: () => slots, used: () => undefined },
+  });
   const end = async (id: string): Promise<void> => {
     ends.get(id)?.();
     await turn();
   };
-  return { crew, started, notes: settler.notes, end, lapse: () => (beatAt = -Infinity) };
+  return {
+    crew,
+    started,
+    notes: settler.notes,
+    end,
+    lapse: () => (beatAt = -Infinity),
+    allow: (count: number) => (slots = count),
+  };
 }
 
 /** Everything that was resolved has had its consequences. */
@@ -81,6 +92,21 @@ t.test('as many as there are slots, the highest first', async (t) => {
   await end('high');
   await end('low');
   t.ok(crew.isIdle());
+});
+
+t.test('with fewer slots nothing that runs is ended, and less starts', async (t) => {
+  const { crew, started, end, allow } = setUp();
+  for (const key of ['a', 'b', 'c', 'd']) crew.receive(makeDelivery(key));
+  allow(1);
+  crew.pump();
+  t.equal(crew.running.size, 2);
+  await end('a');
+  t.same(started, ['a', 'b'], 'one more would be one too many');
+  await end('b');
+  t.same(started, ['a', 'b', 'c']);
+  allow(2);
+  crew.pump();
+  t.same(started, ['a', 'b', 'c', 'd']);
 });
 
 t.test('a suspect waits until all else is settled, and runs alone', async (t) => {

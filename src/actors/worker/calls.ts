@@ -6,6 +6,7 @@ import type { TaskResult, TaskSpec } from '../../domain/task.ts';
 import type { AttemptOutcome } from '../../policy/settle.ts';
 import { leaveBehind, startAttempt, tellToEnd, type Attempt } from './attempt.ts';
 import type { Delivery, WorkerLimits, WorkerPorts } from './ports.ts';
+import type { Slots } from './slots.ts';
 
 export type CallAnswer =
   /** Nothing was done: somebody else may do it. */
@@ -34,7 +35,8 @@ export interface CallParts {
     WorkerPorts,
     'withLock' | 'openFetch' | 'sharedOf' | 'log' | 'findScraper' | 'pausedBy' | 'isOpen'
   >;
-  readonly limits: Pick<WorkerLimits, 'concurrency' | 'timeoutMs' | 'abortGraceMs'>;
+  readonly limits: Pick<WorkerLimits, 'timeoutMs' | 'abortGraceMs'>;
+  readonly slots: Pick<Slots, 'now' | 'used'>;
   /** Whether the worker still takes work. */
   readonly isTaking: () => boolean;
   /** Whether tasks leave a slot free. */
@@ -57,8 +59,9 @@ export function createCalls(parts: CallParts): Calls {
       if (!ports.isOpen() || ports.pausedBy(spec) !== undefined) return refused('paused');
       const scraper = ports.findScraper(spec.scraper);
       if (!scraper) return refused('unknown-scraper');
-      if (parts.isReserved() || parts.tasksRunning() + running.size >= limits.concurrency)
-        return refused('busy');
+      const busy = parts.tasksRunning() + running.size;
+      if (parts.isReserved() || busy >= parts.slots.now()) return refused('busy');
+      parts.slots.used(busy + 1);
       const timeoutMs = Math.min(limitMs, scraper.timeoutMs ?? limits.timeoutMs);
       return new Promise((resolve) => {
         const attempt: Attempt = startAttempt({

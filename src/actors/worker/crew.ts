@@ -15,6 +15,7 @@ import { messageOf } from '../../domain/failure.ts';
 import { startAttempt, tellToEnd, type Attempt } from './attempt.ts';
 import type { Cancelled, Delivery, WorkerLimits, WorkerPorts } from './ports.ts';
 import type { Settler } from './settling.ts';
+import type { Slots } from './slots.ts';
 import { createSolo } from './solo.ts';
 import { createWaitingRoom, type WaitingRoom } from './waiting-room.ts';
 
@@ -42,6 +43,7 @@ export interface CrewParts {
   readonly ports: WorkerPorts;
   readonly limits: WorkerLimits;
   readonly settler: Settler;
+  readonly slots: Pick<Slots, 'now' | 'used'>;
   /** Handlers that answer calls; they take slots too. */
   callsRunning?(): number;
   /** Something ended: there may be room, or nothing left to do. */
@@ -105,12 +107,13 @@ export function createCrew(parts: CrewParts): Crew {
       if (!alone && running.size + settling.size === 0) startSuspect();
       return;
     }
-    const slots = limits.concurrency - (parts.callsRunning?.() ?? 0);
-    while (running.size < slots && settling.size < limits.settlingMax) {
+    const calls = parts.callsRunning?.() ?? 0;
+    while (running.size + calls < parts.slots.now() && settling.size < limits.settlingMax) {
       const delivery = waiting.take();
       if (!delivery) return;
       // A worker that has slept may wake with tasks that are somebody else's by now.
       if (!hasLapsed(delivery)) start(delivery);
+      parts.slots.used(running.size + calls);
     }
   }
 

@@ -1,5 +1,6 @@
 /** What a worker needs from the rest of the world. */
 import type { FollowUp, Outcome, Priority, TaskMessage, TaskSpec } from '../../domain/task.ts';
+import type { PressureLimits, Strain } from '../../policy/pressure.ts';
 import type { PoisonLimits } from '../../policy/poison.ts';
 import type { SettleLimits } from '../../policy/settle.ts';
 import type { Fetch, SessionHandle } from '../../scrapers/page.ts';
@@ -120,6 +121,10 @@ export interface WorkerPorts {
   lastBeatAt(): number;
   /** Whether nothing is left to do: neither waiting, nor in anybody's hand, nor delayed. */
   isEmpty?(): Promise<boolean>;
+  /** What presses, since the last call. Absent: this worker always uses all of its slots. */
+  readStrain?(): Strain;
+  /** It lets itself run more, or fewer, tasks at once. */
+  onSlots?(): void;
   announce(kind: 'failed' | 'buried', facts: object): void;
   readonly meter?: TaskMeter | undefined;
   readonly log: Log;
@@ -135,6 +140,7 @@ export interface WorkerLimits {
   readonly timeoutMs: number;
   readonly settle: SettleLimits;
   readonly poison: PoisonLimits;
+  readonly pressure: PressureLimits;
   /** Outcomes that are being stored at once. */
   readonly settlingMax: number;
   /** How long a handler that was told to end may take to do so. */
@@ -145,4 +151,5 @@ export const WORKER_DEFAULTS = {
   timeoutMs: 3_600_000,
   settlingMax: 4_096,
   abortGraceMs: 5_000,
+  pressure: { memoryPercent: 85, cpuPercent: 80, loopLagMs: 100, intervalMs: 5_000 },
 } as const;

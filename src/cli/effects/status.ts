@@ -52,20 +52,32 @@ function processesOf({ condition, cluster }: LocalStatus): LocalProcess[] {
 
 function renderActors(actors: readonly ActorRow[], now: number): string {
   const age = (since: number | undefined): string => (since === undefined ? '-' : renderAge(now - since));
+  const anyLimited = actors.some(({ limitedBy = [] }) => limitedBy.length > 0);
   return renderTable(
-    ['ACTOR', 'ROLE', 'STATE', 'PID', 'UPTIME', 'IN FLIGHT', 'LAST BEAT', 'RESTARTS', 'PAGE'],
+    [
+      ...['ACTOR', 'ROLE', 'STATE', 'PID', 'UPTIME', 'IN FLIGHT'],
+      ...(anyLimited ? ['LIMITED BY'] : []),
+      ...['LAST BEAT', 'RESTARTS', 'PAGE'],
+    ],
     actors.map((row) => [
       row.id,
       row.role,
       row.state,
       String(row.pid ?? '-'),
       row.state === 'stopped' ? '-' : age(row.startedAt),
-      String(row.inFlight ?? '-'),
+      renderSlots(row),
+      ...(anyLimited ? [row.limitedBy?.join(', ') || '-'] : []),
       row.beatAt === undefined ? '-' : `${age(row.beatAt)} ago`,
       String(row.restarts ?? '-'),
       row.page ?? '-',
     ]),
   );
+}
+
+/** What is in hand, of what it allows itself; what is merely being stored holds no slot, so it may be more. */
+function renderSlots({ inFlight, slotsNow }: ActorRow): string {
+  if (inFlight === undefined) return '-';
+  return slotsNow === undefined ? String(inFlight) : `${inFlight}/${slotsNow}`;
 }
 
 function remarks(local: LocalStatus, failure: Failure | undefined): string[] {
