@@ -14,7 +14,7 @@ NODE_CHECK := const [a, b] = process.versions.node.split(".").map(Number); if (a
 TRAWL := node dist/src/cli/main.js
 SOURCES := $(shell find src test -name '*.ts' 2>/dev/null) tsconfig.json
 
-.PHONY: help setup build cluster-up cluster-down cluster-status cluster-clean test check types lint eslint prettier format docs chaos chaos-mutants bench
+.PHONY: help setup build cluster-up cluster-down cluster-status cluster-clean observe test check types lint eslint prettier format docs chaos chaos-mutants bench
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-16s %s\n", $$1, $$2 }' Makefile
@@ -48,6 +48,9 @@ cluster-down: build ## Drain and stop the local cluster; its data stays
 cluster-clean: build ## Stop the local cluster and remove its data
 	@$(TRAWL) down --clean
 
+observe: build ## Run Prometheus on the local cluster, until Ctrl-C
+	@$(TRAWL) observe
+
 test: setup build ## Run the tests
 	@sh test/run.sh dist/test/e2e/*.js dist/test/integration/*.js dist/test/unit/*.js
 
@@ -71,6 +74,8 @@ format: setup ## Rewrite the source in the house format
 
 docs: build ## Rewrite the generated parts of README.md and config/
 	node dist/src/config/write-readme-table.js
+	node dist/src/dashboards/write-dashboards.js
+	npx --no-install prettier --write --log-level warn config/grafana/dashboards
 
 chaos: setup build ## Kill servers and actors under load; SEED=n repeats a run
 	@sh test/run.sh dist/test/chaos/*.js

@@ -1,6 +1,7 @@
 /** Every command, in the order in which `trawl --help` lists them. */
 import type { Command } from './command.ts';
 import { actorCommands } from './commands/actor.ts';
+import { adviseCommand, autoscaleCommand, drainCommand, scaleCommand } from './commands/autoscale.ts';
 import { callCommand } from './commands/call.ts';
 import { cancelCommand } from './commands/cancel.ts';
 import { aggregateCommand } from './commands/aggregate.ts';
@@ -13,6 +14,7 @@ import { downCommand } from './commands/down.ts';
 import { pauseCommand, resumeCommand } from './commands/pause.ts';
 import { hostsCommand } from './commands/hosts.ts';
 import { newCommand } from './commands/new.ts';
+import { observeCommand } from './commands/observe.ts';
 import { proxiesCommand } from './commands/proxies.ts';
 import { resultsCommand } from './commands/results.ts';
 import { runCommand } from './commands/run.ts';
@@ -34,6 +36,10 @@ export const commands: readonly Command[] = [
   upCommand,
   downCommand,
   statusCommand,
+  scaleCommand,
+  drainCommand,
+  autoscaleCommand,
+  adviseCommand,
   submitCommand,
   runCommand,
   callCommand,
@@ -52,6 +58,7 @@ export const commands: readonly Command[] = [
   proxiesCommand,
   hostsCommand,
   sessionsCommand,
+  observeCommand,
   doctorCommand,
   topologyCommand,
   configCommand,

@@ -2,8 +2,9 @@
 import { homedir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { settings } from '../config/catalogue.ts';
-import type { Config } from '../config/fields.ts';
+import type { Config, FieldPath } from '../config/fields.ts';
 import { flagsFromArgv } from '../config/flags.ts';
+import type { LoadedConfig } from '../config/load.ts';
 import { readSinkFile } from '../config/sink-file.ts';
 import type { Role } from '../domain/role.ts';
 import { demoSitePort, planPorts } from '../local/layout.ts';
@@ -14,7 +15,10 @@ export function configHome(): string {
   return process.env['XDG_CONFIG_HOME'] ?? join(homedir(), '.config');
 }
 
-export function describeLocalCluster(config: Config, argv: Readonly<Record<string, unknown>>): UpOptions {
+export function describeLocalCluster(
+  { config, sources }: LoadedConfig,
+  argv: Readonly<Record<string, unknown>>,
+): UpOptions {
   const { local } = config;
   const home = resolve(config.home);
   const program = [process.execPath, join(import.meta.dirname, 'main.js')];
@@ -34,6 +38,7 @@ export function describeLocalCluster(config: Config, argv: Readonly<Record<strin
       ...forwarded,
     ],
   });
+  const scaling = scaleLocally(config, (path) => sources.get(path)?.kind === 'default');
   return {
     home,
     ...ports,
@@ -44,9 +49,10 @@ export function describeLocalCluster(config: Config, argv: Readonly<Record<strin
       actor('proxy-manager', 'proxy-manager-1'),
       ...Array.from({ length: local.workers }, (_, index) => actor('worker', `worker-${index + 1}`)),
       actor('exporter', 'exporter-1'),
-      actor('autoscaler', 'autoscaler-1'),
+      actor('autoscaler', 'autoscaler-1', ...scaling),
       ...namesOfSinks(config).map((name) => actor('sink', `sink-${name}`, name)),
     ],
+    furtherWorker: { args: actor('worker', '{id}').args },
     actorCommand: program,
     supervisorCommand: [...program, 'supervise', '--home', home, ...forwarded],
     restartBackoffMaxMs: local.restartBackoffMax,
@@ -60,6 +66,22 @@ export function describeLocalCluster(config: Config, argv: Readonly<Record<strin
       namespace: config.namespace,
     },
   };
+}
+
+/**
+ * The autoscaler of a local cluster starts and ends its workers. The number that people asked for is the least, unless
+ * they say otherwise; who asked for none wants to start workers himself.
+ */
+export function scaleLocally(
+  { local, autoscale }: Pick<Config, 'local' | 'autoscale'>,
+  isUnset: (path: FieldPath) => boolean,
+): string[] {
+  if (!isUnset('autoscale.driver') || local.workers === 0) return [];
+  const words = ['--autoscale-driver', 'process'];
+  const max = isUnset('autoscale.max') ? Math.max(autoscale.max, local.workers) : autoscale.max;
+  if (isUnset('autoscale.max')) words.push('--autoscale-max', String(max));
+  if (isUnset('autoscale.min')) words.push('--autoscale-min', String(Math.min(local.workers, max)));
+  return words;
 }
 
 /** A file that is wrong is told now, not by a process that fails later. */

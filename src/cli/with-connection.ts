@@ -86,6 +86,25 @@ export function withProxyManager<T>(
   );
 }
 
+/** Questions to the autoscaler that leads. */
+export function withAutoscaler<T>(
+  context: Settings,
+  name: string,
+  use: (services: Services, connection: Connection) => Promise<T>,
+): Promise<T> {
+  const { config } = context;
+  return withConnection(context, name, (connection) =>
+    use(
+      createServices(connection, createNames(config.namespace), {
+        nobody: 'no autoscaler answers',
+        hint: '`trawl status` shows who is alive; `trawl autoscaler` starts one.',
+        patienceMs: config.leader.ttl + LEADERLESS_MS,
+      }),
+      connection,
+    ),
+  );
+}
+
 /** One question to a coordinator. */
 export function askCoordinator<Schema extends v.GenericSchema>(
   context: Settings,

@@ -14,13 +14,18 @@ export interface ControlParts {
   readonly log: Log;
 }
 
+/** `finish`: however long its tasks take; otherwise they are given back after the grace. */
+const drainRequest = v.object({ finish: v.optional(v.boolean(), false) });
 const levelRequest = v.object({ level: v.picklist(LEVELS) });
 
 export function createVerbs({ identity, control, gate, log }: ControlParts): Record<string, Verb> {
   return {
     status: () => identity.beat(),
-    drain() {
-      control.quiet();
+    drain(body) {
+      const request = v.safeParse(drainRequest, body ?? {});
+      if (!request.success) throw new Failure('INVALID', 'drain wants nothing, or {"finish": true}');
+      if (request.output.finish) control.drain();
+      else control.quiet();
       return { ok: true, status: 'draining' };
     },
     stop() {

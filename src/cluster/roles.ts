@@ -1,5 +1,4 @@
 /** Role → actor, with the ports it needs fitted to the NATS adapters. The one place to look when adding an actor. */
-import { createAutoscaler } from '../actors/autoscaler.ts';
 import type { Config } from '../config/fields.ts';
 import type { BeatPatch } from '../domain/beat.ts';
 import type { Role } from '../domain/role.ts';
@@ -7,15 +6,14 @@ import type { SinkSpec } from '../domain/sink.ts';
 import type { Bucket } from '../nats/bucket.ts';
 import type { Connection } from '../nats/connect.ts';
 import type { Announce } from '../nats/events.ts';
-import { runAsLeader } from '../nats/leader.ts';
 import type { Actor } from '../runtime/actor.ts';
 import type { Gate } from '../runtime/gate.ts';
-import type { Lead } from '../runtime/leadership.ts';
 import type { Log } from '../telemetry/log.ts';
 import type { LoopDelay } from '../telemetry/loop-delay.ts';
 import type { ActorMetrics } from '../telemetry/metrics.ts';
 import type { Tally } from '../telemetry/tally.ts';
 import type { Names } from '../wire/names.ts';
+import { createClusterAutoscaler } from './create-autoscaler.ts';
 import { createClusterCoordinator } from './create-coordinator.ts';
 import { createClusterExporter } from './create-exporter.ts';
 import { createClusterProxyManager } from './create-proxy-manager.ts';
@@ -60,22 +58,5 @@ const CREATE: Readonly<Record<Role, (parts: ActorParts) => Actor>> = {
   worker: createClusterWorker,
   exporter: createClusterExporter,
   sink: createClusterSink,
-  autoscaler: (parts) => createAutoscaler({ lead: leadWith(parts, 'autoscaler', parts.bucket) }),
+  autoscaler: createClusterAutoscaler,
 };
-
-function leadWith(parts: ActorParts, name: string, bucket: Bucket): Lead {
-  const { config, id, log, announce } = parts;
-  return (quiet, work) =>
-    runAsLeader({
-      bucket,
-      name,
-      ttlMs: config.leader.ttl,
-      owner: id,
-      log,
-      quiet,
-      lead: async (_term, over) => {
-        announce({ about: 'leader', kind: 'elected', facts: { role: name, id } });
-        await work({ over });
-      },
-    });
-}

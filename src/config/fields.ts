@@ -5,7 +5,9 @@
  */
 import { field, optional, type Field } from './field.ts';
 import { SELECTIONS, VIAS, WHEN_NONE } from '../domain/egress.ts';
+import { SCALE_DRIVERS, SCALE_POLICIES, SCALE_SOURCES } from '../domain/scale.ts';
 import {
+  apiAddress,
   bytes,
   choice,
   decimal,
@@ -175,8 +177,8 @@ export const fields = {
     memoryPerWorker: field(bytes, '512MB', 'Memory that must be free for each further worker'),
     coresPerWorker: field(
       decimal({ min: 0.01, max: 1_000 }),
-      '2',
-      'Cores for each worker that is started by itself; one worker always fits',
+      '0.25',
+      'Cores for each worker that is started by itself; one worker always fits. Workers mostly wait, so what they really use is measured',
     ),
   },
   tasks: {
@@ -326,6 +328,124 @@ export const fields = {
       'true',
       'Whether Chromium keeps pages in its sandbox; it cannot as root, nor in most containers',
     ),
+  },
+  autoscale: {
+    policy: field(
+      choice(...SCALE_POLICIES),
+      'drain_time',
+      'How the number of workers follows the load: by the time that the backlog takes, by tasks for each worker between two thresholds, or one worker for so many tasks',
+    ),
+    driver: field(
+      choice(...SCALE_DRIVERS),
+      'none',
+      'Who starts and ends workers: nobody (only advice), the local cluster, a command, Kubernetes or Docker Swarm. A local cluster sets process by itself',
+    ),
+    min: field(
+      integer({ min: 0, max: 10_000 }),
+      '2',
+      'Workers that there always are; 0 lets the cluster go to none. In a local cluster, unless set: local.workers',
+    ),
+    max: field(integer({ min: 1, max: 10_000 }), '20', 'Workers that there are at most'),
+    interval: field(duration({ minMs: 100 }), '30s', 'How often the number of workers is decided'),
+    cooldownUp: field(
+      duration({ minMs: 0 }),
+      '60s',
+      'Rest after workers were added, before the number changes again',
+    ),
+    cooldownDown: field(
+      duration({ minMs: 0 }),
+      '300s',
+      'Rest after workers were sent away, before others are; adding is free at once',
+    ),
+    drainTarget: field(
+      duration({ minMs: 100 }),
+      '30s',
+      'drain_time: the backlog is to be done within this, at the measured pace',
+    ),
+    jobsUp: field(
+      integer({ min: 1, max: 1_000_000 }),
+      '10',
+      'jobs_per_worker: more tasks than this for each worker, and workers are added. drain_time goes by it as long as nobody knows how long a task takes',
+    ),
+    jobsDown: field(
+      integer({ min: 1, max: 1_000_000 }),
+      '2',
+      'jobs_per_worker: fewer tasks than this for each worker, and workers are sent away',
+    ),
+    perWorker: field(
+      integer({ min: 1, max: 1_000_000_000 }),
+      '1000',
+      'per_worker: one worker for so many tasks',
+    ),
+    staleAfter: field(
+      duration({ minMs: 100 }),
+      '90s',
+      'Measurements older than this are none, and without any nothing is changed',
+    ),
+    source: field(
+      choice(...SCALE_SOURCES),
+      'exporter',
+      'Who measures the load: the exporter of the cluster, or a Prometheus',
+    ),
+    prometheusUrl: optional(httpUrl, 'Where that Prometheus is'),
+    prometheusLoad: field(
+      text,
+      'sum(trawl_queue_ready) + sum(trawl_queue_running)',
+      'What to ask it for the number of tasks that there are to do',
+    ),
+    prometheusDuration: field(
+      text,
+      'sum(rate(trawl_task_duration_seconds_sum[5m])) / sum(rate(trawl_task_duration_seconds_count[5m]))',
+      'What to ask it for the seconds that a task takes',
+    ),
+    command: optional(
+      text,
+      'command: what a shell runs to change the number of workers; {from}, {to} and {ids} (those that were drained) stand for themselves',
+    ),
+    target: optional(text, 'kubernetes: name of the Deployment; swarm: name of the service'),
+    namespace: field(token(63), 'default', 'kubernetes: namespace of the Deployment'),
+    apiUrl: optional(
+      apiAddress,
+      'kubernetes: address of the API, if not https://kubernetes.default.svc; swarm: that of Docker, if not unix:///var/run/docker.sock',
+    ),
+    tokenFile: optional(
+      text,
+      'kubernetes: file with the token, read anew each time; unset: that of the service account',
+    ),
+    caFile: optional(
+      text,
+      'kubernetes, swarm: file with the authority that signed the certificate of the API',
+    ),
+    drainWait: field(
+      duration({ minMs: 0 }),
+      '60s',
+      'command, kubernetes, swarm: how long workers may finish their tasks before the platform is told to end them',
+    ),
+  },
+  advise: {
+    samples: field(
+      integer({ min: 1, max: 1_000 }),
+      '5',
+      'Measurements without which `trawl advise` says nothing',
+    ),
+    backlog: field(
+      integer({ min: 1, max: 1_000_000 }),
+      '10',
+      'More tasks than this for each worker, and more workers are advised',
+    ),
+    perWorker: field(integer({ min: 1, max: 1_000_000 }), '8', 'So many tasks for each of them'),
+    errors: field(
+      integer(PER_CENT),
+      '10',
+      'Per cent of the attempts beyond which somebody should look into it',
+    ),
+    idleRate: field(
+      decimal({ min: 0, max: 1_000_000 }),
+      '0.1',
+      'Fewer tasks a second than this, and fewer workers are advised',
+    ),
+    keep: field(integer(PER_CENT), '70', 'Per cent of the workers that stay then'),
+    workersMin: field(integer({ min: 0, max: 10_000 }), '2', 'Workers that stay in any case'),
   },
   sinks: {
     file: optional(text, 'Path of a YAML file of sinks; config/sinks.yaml shows how'),

@@ -140,6 +140,13 @@ export const httpUrl = single('a URL of http or https, without user and password
     : undefined;
 });
 
+/** Of an API: over the network, or a socket on this machine. */
+export const apiAddress = single('a URL of http or https, or unix:// with the path of a socket', (given) => {
+  if (/^unix:\/\/\/\S+$/.test(given)) return given;
+  const parsed = httpUrl.parse(given);
+  return parsed.ok ? parsed.value : undefined;
+});
+
 /** Several values: a YAML list, a repeated flag, or one text with commas. */
 export function list<T>(item: Parser<T>, allowed: string): Parser<readonly T[]> {
   return {

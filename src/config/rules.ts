@@ -54,4 +54,36 @@ export const rules: readonly Rule[] = [
       return `${set.join(', ')}: only one way to sign in to NATS may be set`;
     },
   },
+  {
+    about: ['autoscale.min', 'autoscale.max'],
+    check: ({ autoscale: { min, max } }, name) =>
+      min <= max
+        ? undefined
+        : `${name('autoscale.min')} is ${min}, but must not be more than ${name('autoscale.max')}, which is ${max}`,
+  },
+  {
+    about: ['autoscale.jobsDown', 'autoscale.jobsUp'],
+    check: ({ autoscale: { jobsDown, jobsUp } }, name) =>
+      jobsDown < jobsUp
+        ? undefined
+        : `${name('autoscale.jobsDown')} is ${jobsDown}, but must be less than ${name('autoscale.jobsUp')}, which is ${jobsUp}`,
+  },
+  {
+    about: ['autoscale.driver', 'autoscale.command', 'autoscale.target'],
+    check({ autoscale: { driver, command, target } }, name) {
+      if (driver === 'command' && command === undefined)
+        return `${name('autoscale.driver')} is command: it needs autoscale.command as well`;
+      const isPlatform = driver === 'kubernetes' || driver === 'swarm';
+      return isPlatform && target === undefined
+        ? `${name('autoscale.driver')} is ${driver}: it needs autoscale.target as well`
+        : undefined;
+    },
+  },
+  {
+    about: ['autoscale.source', 'autoscale.prometheusUrl'],
+    check: ({ autoscale: { source, prometheusUrl } }, name) =>
+      source !== 'prometheus' || prometheusUrl !== undefined
+        ? undefined
+        : `${name('autoscale.source')} is prometheus: it needs autoscale.prometheusUrl as well`,
+  },
 ];

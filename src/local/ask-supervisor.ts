@@ -1,7 +1,7 @@
 /** The client of the control socket. */
 import { connect } from 'node:net';
 import type { Failure } from '../domain/failure.ts';
-import { parseControlReply, unpackFailure, type ControlOp } from './messages.ts';
+import { parseControlReply, unpackFailure, type ControlRequest } from './messages.ts';
 import type { Report } from './progress.ts';
 import type { ClusterState } from './state.ts';
 
@@ -17,22 +17,22 @@ const HEARD_MAX_MS = 3_000;
 
 export function askSupervisor(
   socketPath: string,
-  op: ControlOp,
+  asked: ControlRequest['op'] | ControlRequest,
   { limitMs, report = () => undefined }: { limitMs: number; report?: Report },
 ): Promise<Asked> {
   return new Promise((resolve) => {
     let answer: Asked = { kind: 'nobody' };
     let text = '';
     const socket = connect(socketPath);
-    const settle = (asked: Asked): void => {
-      answer = asked;
+    const settle = (settled: Asked): void => {
+      answer = settled;
       socket.destroy();
     };
     let timer = setTimeout(() => settle({ kind: 'silent' }), Math.min(HEARD_MAX_MS, limitMs));
     socket.setEncoding('utf8');
     socket.on('connect', () => {
       answer = { kind: 'lost' };
-      socket.write(`${JSON.stringify({ op })}\n`);
+      socket.write(`${JSON.stringify(typeof asked === 'string' ? { op: asked } : asked)}\n`);
     });
     socket.on('data', (part) => {
       const lines = (text + String(part)).split('\n');

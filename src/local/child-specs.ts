@@ -2,7 +2,7 @@
 import type { ChildSpec } from './child.ts';
 import { untilHealthy } from './health.ts';
 import { logFile, nodePaths, type ClusterPorts, type Layout } from './layout.ts';
-import type { ClusterPlan } from './plan.ts';
+import type { ActorPlan, ClusterPlan } from './plan.ts';
 
 /** An actor may stumble over one that is not there yet. */
 const ACTOR_START_EXITS_MAX = 3;
@@ -22,11 +22,19 @@ export function planServers(plan: ClusterPlan, layout: Layout, ports: ClusterPor
 }
 
 export function planActors(plan: ClusterPlan, layout: Layout): ChildSpec[] {
-  return plan.actors.map(({ role, id, args }) => ({
+  return plan.actors.map((actor) => planActor(plan, layout, actor));
+}
+
+export function planActor(
+  { actorCommand }: ClusterPlan,
+  layout: Layout,
+  { role, id, args }: ActorPlan,
+): ChildSpec {
+  return {
     name: id,
     role,
-    command: [...plan.actorCommand, ...args],
+    command: [...actorCommand, ...args],
     logFile: logFile(layout, id),
     startExitsMax: ACTOR_START_EXITS_MAX,
-  }));
+  };
 }

@@ -39,6 +39,8 @@ export interface Child {
   readonly firstUp: Promise<void>;
   /** Asks it to end; one that does not within the grace is killed. */
   stop(graceMs: number): Promise<'ended' | 'killed'>;
+  /** It ends by itself, in its own time, and is not started again, however it ends. Resolves when it has ended. */
+  letGo(): Promise<void>;
 }
 
 const EXITS_KEPT = 32;
@@ -51,6 +53,9 @@ export function createChild(spec: ChildSpec, { limits, log, onChange }: ChildDep
   let restartTimer: NodeJS.Timeout | undefined;
   let stopping: Promise<'ended' | 'killed'> | undefined;
   let onExit = (): void => undefined;
+  let isLetGo = false;
+  let onGone = (): void => undefined;
+  const gone = new Promise<void>((resolve) => (onGone = resolve));
   let settleFirstUp: { resolve: () => void; reject: (reason: Failure) => void };
   const firstUp = new Promise<void>((resolve, reject) => (settleFirstUp = { resolve, reject }));
   firstUp.catch(() => undefined); // whoever waits for it hears of it
@@ -64,7 +69,7 @@ export function createChild(spec: ChildSpec, { limits, log, onChange }: ChildDep
     lastExit: null,
     log: spec.logFile,
   };
-  return { view: () => view, start, firstUp, stop: (graceMs) => (stopping ??= stop(graceMs)) };
+  return { view: () => view, start, firstUp, stop: (graceMs) => (stopping ??= stop(graceMs)), letGo };
 
   function change(changes: Partial<ChildState>): void {
     view = { ...view, ...changes };
@@ -117,10 +122,17 @@ export function createChild(spec: ChildSpec, { limits, log, onChange }: ChildDep
     exits.push(exit);
     if (exits.length > EXITS_KEPT) exits.shift();
     const lastExit = { at: new Date().toISOString(), code, signal, words };
-    const gone = { process: null, lastExit };
-    if (stopping) change({ ...gone, state: 'stopped' });
-    else recover(gone);
+    const left = { process: null, lastExit };
+    if (stopping || isLetGo) leave(left);
+    else recover(left);
     onExit();
+    if (isLetGo) onGone();
+  }
+
+  function leave(left: Partial<ChildState>): void {
+    change({ ...left, state: 'stopped' });
+    // Whoever still waits for it to serve waits in vain; for all others this comes too late to change anything.
+    settleFirstUp.reject(explainExit(view));
   }
 
   function recover(gone: Pick<ChildState, 'process' | 'lastExit'>): void {
@@ -140,11 +152,22 @@ export function createChild(spec: ChildSpec, { limits, log, onChange }: ChildDep
       settleFirstUp.reject(explainExit(view));
   }
 
+  function letGo(): Promise<void> {
+    isLetGo = true;
+    if (running) change({ state: 'stopping' });
+    else {
+      clearTimeout(restartTimer);
+      leave({});
+      onGone();
+    }
+    return gone;
+  }
+
   async function stop(graceMs: number): Promise<'ended' | 'killed'> {
     clearTimeout(restartTimer);
     const child = running;
     if (!child) {
-      if (view.state !== 'failed') change({ state: 'stopped' });
+      if (view.state !== 'failed') leave({});
       return 'ended';
     }
     change({ state: 'stopping' });

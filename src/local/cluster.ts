@@ -8,6 +8,7 @@ import { planActors, planServers } from './child-specs.ts';
 import { createChild, explainLate, type Child } from './child.ts';
 import { writeClusterFiles } from './cluster-files.ts';
 import type { ContextNames } from './context-file.ts';
+import { createFurtherWorkers } from './further-workers.ts';
 import { untilHealthy } from './health.ts';
 import { readClusterName } from './home.ts';
 import { logFile, nodePaths, passwordFile, planPorts, type Layout } from './layout.ts';
@@ -32,6 +33,10 @@ export interface Cluster {
   /** Resolves when every process serves; what was started before a failure runs on until `stop`. */
   start(report: Report, signal: AbortSignal): Promise<void>;
   stop(report: Report): Promise<void>;
+  /** Starts so many further workers; resolves when they serve. */
+  addWorkers(count: number): Promise<void>;
+  /** This worker ends by itself, and is not started again. */
+  letGo(name: string): void;
 }
 
 const LOG_MAX_BYTES = 10 * 1024 * 1024;
@@ -62,8 +67,9 @@ export function createCluster(
   const deps = { limits: { ...RESTART, maxMs: plan.restartBackoffMaxMs }, log, onChange: save };
   const servers = planServers(plan, layout, ports).map((spec) => createChild(spec, deps));
   const actors = planActors(plan, layout).map((spec) => createChild(spec, deps));
-  const everyone = [...servers, ...actors];
-  return { state, start, stop };
+  const everyone = (): Child[] => [...servers, ...actors];
+  const further = createFurtherWorkers({ plan, layout, actors, deps, isUp: () => phase === 'up', save });
+  return { state, start, stop, ...further };
 
   function state(): ClusterState {
     return {
@@ -79,7 +85,7 @@ export function createCluster(
       contexts: contexts ?? null,
       settings: plan.settings,
       stopGraceMs: plan.stopGraceMs,
-      children: everyone.map((child) => child.view()),
+      children: everyone().map((child) => child.view()),
     };
   }
 
@@ -143,7 +149,7 @@ export function createCluster(
   async function stop(report: Report): Promise<void> {
     phase = 'stopping';
     save();
-    for (const group of planStopOrder(everyone.map((child) => ({ role: child.view().role, child })))) {
+    for (const group of planStopOrder(everyone().map((child) => ({ role: child.view().role, child })))) {
       const running = group.map(({ child }) => child).filter((child) => child.view().process !== null);
       if (running.length > 0) report({ step: 'stopping', text: `stopping ${namesOf(running)}` });
       await Promise.all(group.map(({ role, child }) => stopChild(child, graceOf(role), report)));
@@ -161,7 +167,7 @@ export function createCluster(
   }
 
   function rotateLogs(): void {
-    for (const file of [logFile(layout, 'supervisor'), ...everyone.map((child) => child.view().log)]) {
+    for (const file of [logFile(layout, 'supervisor'), ...everyone().map((child) => child.view().log)]) {
       try {
         rotateLog(file, LOG_MAX_BYTES);
       } catch (error) {

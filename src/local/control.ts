@@ -9,7 +9,7 @@ import { dirname } from 'node:path';
 import { asFailure } from '../domain/failure.ts';
 import { openSocketFolder } from './home.ts';
 import type { Layout } from './layout.ts';
-import { packFailure, parseControlOp, type ControlOp, type ControlReply } from './messages.ts';
+import { packFailure, parseControlRequest, type ControlReply, type ControlRequest } from './messages.ts';
 import type { Report } from './progress.ts';
 import type { ClusterState } from './state.ts';
 
@@ -19,6 +19,9 @@ export interface ControlHandlers {
   ready(report: Report): Promise<ClusterState>;
   /** Answers when everything has stopped. */
   stop(report: Report): Promise<ClusterState>;
+  /** Answers when they serve; rejects when one of them does not. */
+  addWorkers(count: number): Promise<ClusterState>;
+  letGo(name: string): ClusterState;
 }
 
 export interface ControlServer {
@@ -42,8 +45,8 @@ export async function serveControl(
     clients.add(client);
     client.on('close', () => clients.delete(client));
     client.on('error', () => undefined); // a client that went away needs no answer
-    readRequest(client, (op) => {
-      const answer = respond(client, op).finally(() => answers.delete(answer));
+    readRequest(client, (request) => {
+      const answer = respond(client, request).finally(() => answers.delete(answer));
       answers.add(answer);
     });
   });
@@ -72,41 +75,45 @@ export async function serveControl(
     },
   };
 
-  async function respond(client: Socket, op: ControlOp | undefined): Promise<void> {
+  async function respond(client: Socket, request: ControlRequest | undefined): Promise<void> {
     const send = (reply: ControlReply): void => {
       if (client.writable) client.write(`${JSON.stringify(reply)}\n`);
     };
     send({ type: 'heard' });
     const report: Report = (progress) => send({ type: 'progress', progress });
     try {
-      send({ type: 'state', state: await handle(op, report) });
+      send({ type: 'state', state: await handle(request, report) });
     } catch (error) {
       send({ type: 'failed', failure: packFailure(asFailure(error)) });
     }
     client.end();
   }
 
-  async function handle(op: ControlOp | undefined, report: Report): Promise<ClusterState> {
-    switch (op) {
+  async function handle(request: ControlRequest | undefined, report: Report): Promise<ClusterState> {
+    switch (request?.op) {
       case 'status':
         return handlers.status();
       case 'ready':
         return handlers.ready(report);
       case 'stop':
         return handlers.stop(report);
+      case 'add-workers':
+        return handlers.addWorkers(request.count);
+      case 'let-go':
+        return handlers.letGo(request.name);
       case undefined:
         throw new Error('this supervisor does not know that request');
     }
   }
 }
 
-function readRequest(client: Socket, heard: (op: ControlOp | undefined) => void): void {
+function readRequest(client: Socket, heard: (request: ControlRequest | undefined) => void): void {
   let text = '';
   client.setEncoding('utf8').on('data', (part) => {
     text += String(part);
     const end = text.indexOf('\n');
     if (end < 0 && text.length <= REQUEST_MAX_BYTES) return;
     client.removeAllListeners('data').resume();
-    heard(end < 0 ? undefined : parseControlOp(text.slice(0, end)));
+    heard(end < 0 ? undefined : parseControlRequest(text.slice(0, end)));
   });
 }

@@ -32,7 +32,7 @@ export interface ClusterPorts {
 
 /** Everything in a home that is ours; cleaning removes these and nothing else. */
 export const HOME_ENTRIES =
-  /^(\.trawl-home|(cluster|single)\.json(\.new)?|control\.sock|data|logs|secrets|nats-\d+\.(conf|pid)|lock\.[\w.-]+)$/;
+  /^(\.trawl-home|(cluster|single)\.json(\.new)?|control\.sock|data|logs|prometheus|secrets|nats-\d+\.(conf|pid)|lock\.[\w.-]+)$/;
 
 /** The kernel cuts longer paths off (104 bytes on macOS, 108 on Linux). */
 const SOCKET_PATH_MAX_BYTES = 100;
@@ -40,6 +40,7 @@ const CLIENT_PORT = 4222;
 const ROUTE_PORT = 6222;
 const MONITOR_PORT = 8222;
 const DEMO_SITE_PORT = 8088;
+const PROMETHEUS_PORT = 9090;
 const PORT_MAX = 65_535;
 
 /** `shortFolder`: a private folder with a short path, for the socket of a home whose own path is too long. */
@@ -110,6 +111,11 @@ export function planPorts(options: { portBase: number; nodes: number; httpPort: 
 /** Where the demo site of this cluster listens; nothing but `trawl demo-site` takes the port. */
 export function demoSitePort(portBase: number): number {
   return DEMO_SITE_PORT + portBase - CLIENT_PORT;
+}
+
+/** Where Prometheus listens when it runs beside this cluster; nothing but `trawl observe` takes the port. */
+export function prometheusPort(portBase: number): number {
+  return PROMETHEUS_PORT + portBase - CLIENT_PORT;
 }
 
 /** The ports that are known beforehand. */

@@ -20,7 +20,15 @@ const launchMessage = v.variant('type', [
 ]);
 
 /** A line from a client of the control socket. */
-const controlRequest = v.object({ op: v.picklist(['status', 'ready', 'stop']) });
+const controlRequest = v.variant('op', [
+  v.object({ op: v.literal('status') }),
+  v.object({ op: v.literal('ready') }),
+  v.object({ op: v.literal('stop') }),
+  /** So many workers more. */
+  v.object({ op: v.literal('add-workers'), count: v.pipe(v.number(), v.integer(), v.minValue(1)) }),
+  /** This worker drains: when it has ended, it is not started again. */
+  v.object({ op: v.literal('let-go'), name: v.string() }),
+]);
 
 /** A line to a client: `heard` at once, then any progress, then one of the last two. */
 const controlReply = v.variant('type', [
@@ -31,7 +39,7 @@ const controlReply = v.variant('type', [
 ]);
 
 export type LaunchMessage = v.InferOutput<typeof launchMessage>;
-export type ControlOp = v.InferOutput<typeof controlRequest>['op'];
+export type ControlRequest = v.InferOutput<typeof controlRequest>;
 export type ControlReply = v.InferOutput<typeof controlReply>;
 type WireFailure = v.InferOutput<typeof failure>;
 
@@ -40,9 +48,9 @@ export function parseLaunchMessage(input: unknown): LaunchMessage | undefined {
   return parsed.success ? parsed.output : undefined;
 }
 
-export function parseControlOp(line: string): ControlOp | undefined {
+export function parseControlRequest(line: string): ControlRequest | undefined {
   const parsed = v.safeParse(controlRequest, fromJson(line));
-  return parsed.success ? parsed.output.op : undefined;
+  return parsed.success ? parsed.output : undefined;
 }
 
 export function parseControlReply(line: string): ControlReply | undefined {

@@ -20,6 +20,8 @@ export const clusterPlan = v.object({
   maxStoreBytes: v.number(),
   durability: v.picklist(['always', 'interval']),
   actors: v.pipe(v.array(actorPlan), v.readonly()),
+  /** How a further worker is started; `{id}` stands for its name. Absent: the number of workers does not change. */
+  furtherWorker: v.exactOptional(v.object({ args: texts })),
   /** Program and first arguments of every actor. */
   actorCommand: texts,
   restartBackoffMaxMs: v.number(),

@@ -87,6 +87,11 @@ async function runCluster(
       askStop();
       return listen(heard, stopped).then(cluster.state);
     },
+    addWorkers: (count) => cluster.addWorkers(count).then(cluster.state),
+    letGo(name) {
+      cluster.letGo(name);
+      return cluster.state();
+    },
   });
   const unhook = hookSignals(askStop);
   void untilAborted(launcher.gone).then(askStop);

@@ -80,7 +80,7 @@ export function isWorker({ role, status }: Beat): boolean {
 }
 
 /** Its own word of this moment, or else that of its last heartbeat. */
-function describeWorker(beat: Beat, load: LoadNow | undefined): WorkerSnapshot {
+export function describeWorker(beat: Beat, load: LoadNow | undefined): WorkerSnapshot {
   const slots = beat.limits['concurrency'] ?? load?.slots ?? 0;
   return {
     id: beat.id,

@@ -36,6 +36,8 @@ export interface StopControl {
   readonly stop: Stop;
   /** First step; the second follows by itself after the grace. Calling it again changes nothing. */
   quiet(): void;
+  /** First step alone: what is in hand is finished, however long it takes. A later `quiet` counts the grace after all. */
+  drain(): void;
   /** Both steps at once. */
   abort(): void;
   /** Everything has ended: no grace is counted any more, also not after a late `quiet`. */
@@ -51,10 +53,10 @@ export function createStop(graceMs: number): StopControl {
   return {
     stop: { quiet: quiet.signal, abort: abort.signal },
     quiet() {
-      if (quiet.signal.aborted) return;
-      if (!ended) grace = setTimeout(abortNow, graceMs);
+      if (!ended) grace ??= setTimeout(abortNow, graceMs);
       quiet.abort(new Failure('CANCELLED', 'stopping'));
     },
+    drain: () => quiet.abort(new Failure('CANCELLED', 'draining')),
     abort: abortNow,
     settled() {
       ended = true;

@@ -150,6 +150,7 @@ t.test('keeps its cache in the project, wherever it is called from', async (t) =
   const { root, bin } = machine(t);
   const kept = server(join(root, 'project/.cache/tools/nats-server'), '2.14.0');
   const file = program(join(root, 'project/nats/get-nats-server.sh'), fs.readFileSync(script));
+  fs.copyFileSync(join(projectRoot, 'nats/find-tool.sh'), join(root, 'project/nats/find-tool.sh'));
   gives(t, await run(t, { PATH: bin }, { file }), kept);
   gives(t, await run(t, { PATH: bin }, { file: 'get-nats-server.sh', cwd: dirname(file) }), kept);
 });

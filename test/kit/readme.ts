@@ -10,9 +10,12 @@ import { installTrawl, type Program } from './trawl.ts';
 
 const readme = readFileSync(join(projectRoot, 'README.md'), 'utf8');
 
+export function sectionOf(title: string): string {
+  return readme.split(`\n## ${title}\n`)[1]?.split('\n## ')[0] ?? '';
+}
+
 export function commandsOf(section: string): string[] {
-  const body = readme.split(`\n## ${section}\n`)[1]?.split('\n## ')[0] ?? '';
-  return [...body.matchAll(/```sh\n([\s\S]*?)```/g)]
+  return [...sectionOf(section).matchAll(/```sh\n([\s\S]*?)```/g)]
     .flatMap((match) => (match[1] ?? '').split('\n'))
     .map((line) => line.replace(/\s+#.*$/, '').trim())
     .filter((line) => line !== '');

@@ -39,8 +39,10 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     'cluster',
     'templates',
   ],
+  dashboards: ['.'],
   'demo-site': ['domain', 'runtime'],
   local: ['domain', 'policy', 'runtime', 'telemetry', '.'],
+  drivers: ['domain', 'policy', 'http', 'local'],
   cluster: [
     'domain',
     'policy',
@@ -58,6 +60,8 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     '.',
     'sinks',
     'templates',
+    'drivers',
+    'local',
   ],
   cli: [
     'domain',

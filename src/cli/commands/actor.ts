@@ -32,7 +32,19 @@ export const actorCommands: readonly Command[] = [...STANDING_ROLES, 'all' as co
       'Under a name of your choice, on another machine',
     ],
   ],
-  sections: ['nats', 'actor', 'worker', 'guard', 'tasks', 'heartbeat', 'leader', 'http', 'log', 'general'],
+  sections: [
+    'nats',
+    'actor',
+    'worker',
+    'guard',
+    'autoscale',
+    'tasks',
+    'heartbeat',
+    'leader',
+    'http',
+    'log',
+    'general',
+  ],
   load: async () => ({ run: (await import('../effects/actor.ts')).actOut(role) }),
 }));
 

@@ -9,6 +9,6 @@ export const upCommand: Command = {
     ['$0 up --workers 8 --nodes 3', 'Three nats-servers with three copies of each stream'],
     ['$0 up --home .trawl-b --port-base 5222', 'A second cluster beside the first'],
   ],
-  sections: ['local', 'general', 'http'],
+  sections: ['local', 'autoscale', 'general', 'http'],
   load: () => import('../effects/up.ts'),
 };

@@ -5,8 +5,8 @@ import type { CommandContext } from '../command.ts';
 import { EXIT, type ExitCode } from '../exit.ts';
 import { describeLocalCluster } from '../local-cluster.ts';
 
-export async function run({ config, output, argv }: CommandContext): Promise<ExitCode> {
-  const result = await bringUp(describeLocalCluster(config, argv), ({ text }) =>
+export async function run({ loaded, output, argv }: CommandContext): Promise<ExitCode> {
+  const result = await bringUp(describeLocalCluster(loaded, argv), ({ text }) =>
     output.progress(`… ${text}`),
   );
   output.result({ ...result, cluster: publicFacts(result) }, describe(result));

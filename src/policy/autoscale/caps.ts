@@ -1,0 +1,50 @@
+/** How many workers there may be at most, whatever the backlog: what egress can feed, and what the machine can carry. */
+import type { Load } from './load.ts';
+import type { ScaleLimits } from './limits.ts';
+
+/** What the machine on which workers would be started has to say; a platform that places them itself has nothing. */
+export interface Guard {
+  /** What is over its limit: `cpu`, `memory`, `disk`, `load`. */
+  readonly factors: readonly string[];
+  /** Workers that fit, those that run included. */
+  readonly fits?: number | undefined;
+  /** What keeps them from being more: `cores` or `memory`. */
+  readonly fitsBy?: string | undefined;
+}
+
+export interface Capped {
+  readonly workers: number;
+  readonly limitedBy: readonly string[];
+}
+
+/** Where more than this part of the slots waits for egress, more slots would only wait too. */
+const FED_MIN = 0.5;
+
+export function applyCaps(
+  wanted: number,
+  { load, size, guard, limits }: { load: Load; size: number; guard: Guard | undefined; limits: ScaleLimits },
+): Capped {
+  const limitedBy: string[] = [];
+  let workers = wanted;
+  const cap = (most: number, ...names: readonly string[]): void => {
+    if (most >= workers) return;
+    workers = most;
+    limitedBy.push(...names);
+  };
+  cap(fedByEgress(load, limits), 'egress');
+  // A pressed machine takes no more workers; those that it has lower their own load.
+  if (guard) {
+    if (guard.factors.length > 0) cap(Math.max(size, 0), ...guard.factors);
+    if (guard.fits !== undefined) cap(Math.max(size, guard.fits), guard.fitsBy ?? 'memory');
+  }
+  cap(limits.max, 'max');
+  if (workers < limits.min) return { workers: limits.min, limitedBy: wanted < limits.min ? [] : limitedBy };
+  return { workers, limitedBy };
+}
+
+/** One at least: without anybody who asks, nobody would notice that egress is there again. */
+function fedByEgress(load: Load, limits: ScaleLimits): number {
+  if (load.starved === 0) return Infinity;
+  const working = Math.max(0, load.busy - load.starved);
+  return Math.max(1, Math.ceil(working / ((load.slots ?? limits.slots) * FED_MIN)));
+}
