@@ -13,12 +13,6 @@ import type { LoopDelay } from '../telemetry/loop-delay.ts';
 import type { ActorMetrics } from '../telemetry/metrics.ts';
 import type { Tally } from '../telemetry/tally.ts';
 import type { Names } from '../wire/names.ts';
-import { createClusterAutoscaler } from './create-autoscaler.ts';
-import { createClusterCoordinator } from './create-coordinator.ts';
-import { createClusterExporter } from './create-exporter.ts';
-import { createClusterProxyManager } from './create-proxy-manager.ts';
-import { createClusterSink } from './create-sink.ts';
-import { createClusterWorker } from './create-worker.ts';
 
 export interface ActorParts {
   readonly config: Config;
@@ -48,15 +42,18 @@ export interface ActorParts {
   readonly tell: (patch: BeatPatch) => Promise<void>;
 }
 
-export function createActor(role: Role, parts: ActorParts): Actor {
-  return CREATE[role](parts);
+export type CreateActor = (parts: ActorParts) => Actor;
+
+/** A process loads what its role needs, and no more: that is a quarter of its memory. */
+export function loadRole(role: Role): Promise<CreateActor> {
+  return LOAD[role]();
 }
 
-const CREATE: Readonly<Record<Role, (parts: ActorParts) => Actor>> = {
-  coordinator: createClusterCoordinator,
-  'proxy-manager': createClusterProxyManager,
-  worker: createClusterWorker,
-  exporter: createClusterExporter,
-  sink: createClusterSink,
-  autoscaler: createClusterAutoscaler,
+const LOAD: Readonly<Record<Role, () => Promise<CreateActor>>> = {
+  coordinator: async () => (await import('./create-coordinator.ts')).createClusterCoordinator,
+  'proxy-manager': async () => (await import('./create-proxy-manager.ts')).createClusterProxyManager,
+  worker: async () => (await import('./create-worker.ts')).createClusterWorker,
+  exporter: async () => (await import('./create-exporter.ts')).createClusterExporter,
+  sink: async () => (await import('./create-sink.ts')).createClusterSink,
+  autoscaler: async () => (await import('./create-autoscaler.ts')).createClusterAutoscaler,
 };

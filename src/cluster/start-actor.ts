@@ -29,7 +29,7 @@ import { createNames, type Names } from '../wire/names.ts';
 import { createVerbs } from './control-verbs.ts';
 import { createActorId, firstBeat } from './first-beat.ts';
 import { requireTopology } from './require-topology.ts';
-import { createActor } from './roles.ts';
+import { loadRole, type CreateActor } from './roles.ts';
 
 export interface Running {
   readonly role: Role;
@@ -88,9 +88,9 @@ export async function startActor(
     sink,
   };
   try {
-    const connection = await connect(life, stop);
+    const [connection, createActor] = await Promise.all([connect(life, stop), loadRole(role)]);
     await requireTopology(connection, life);
-    const running = await begin(life, connection);
+    const running = await begin(life, { connection, createActor });
     log.info('actor.started', { version: VERSION, page: running.url });
     return running;
   } catch (error) {
@@ -114,7 +114,10 @@ async function connect(
   return connection;
 }
 
-async function begin(life: Life, connection: Connection): Promise<Running> {
+async function begin(
+  life: Life,
+  { connection, createActor }: { connection: Connection; createActor: CreateActor },
+): Promise<Running> {
   const { config, role, id, names, log, cleanup } = life;
   const control = createStop(config.actor.grace);
   const gate = createGate();
@@ -158,7 +161,7 @@ async function begin(life: Life, connection: Connection): Promise<Running> {
   const page = await openPage(life, { connection, identity, metrics, actor: () => made.actor });
   const announce = await openNews(life, connection);
 
-  const actor = createActor(role, {
+  const actor = createActor({
     config,
     names,
     connection,
