@@ -47,7 +47,7 @@ interface Watched extends SmallCluster {
   readonly url: string;
   readonly movement: Movement;
   /** Reads the page until it is so. */
-  until(isSo: (page: Series) => boolean): Promise<Series>;
+  readonly until: (isSo: (page: Series) => boolean) => Promise<Series>;
 }
 
 async function startWatched(t: Teardown, flags: Readonly<Record<string, string>> = {}): Promise<Watched> {
@@ -173,7 +173,7 @@ t.test('every metric moves when the thing moves', async (t) => {
   await call('run.cancel', { run: 'first' });
   await until(is('trawl_tasks_cancelled_total', above(0)));
 
-  const body = (await (await fetch(`${cluster.url}/snapshot`)).json()) as unknown;
+  const body = await (await fetch(`${cluster.url}/snapshot`)).json();
   const snapshot: Snapshot = parseSnapshot(body);
   t.match(snapshot, {
     workersDesired: 5,

@@ -1,5 +1,7 @@
 /** The page of the cluster: what is known of it, by the rules of Prometheus, and no more lines than there should be. */
 import t from 'tap';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { parseSnapshot } from '../../src/domain/snapshot.ts';
 import { NO_TALLY } from '../../src/domain/tally.ts';
 import { NO_COUNTS } from '../../src/policy/counters.ts';
@@ -9,13 +11,17 @@ import { addTallies, nextTally } from '../../src/policy/tally.ts';
 import { listTargets } from '../../src/policy/targets.ts';
 import { describeCluster } from '../../src/telemetry/cluster-metrics.ts';
 import { renderFamilies } from '../../src/telemetry/exposition.ts';
+import { projectRoot } from '../../src/project-root.ts';
 import { createTally } from '../../src/telemetry/tally.ts';
 import { makeBeat, makeFacts } from '../kit/cluster-facts.ts';
 
+const EVERYTHING = {
+  egress: { proxies: {}, sessions: {}, leases: 0, hosts: 0, hostsClosed: 0 },
+  workersDesired: 2,
+};
+
 t.test('names, types and help are as Prometheus wants them', async (t) => {
-  const families = describeCluster(
-    makeFacts({ egress: { proxies: {}, sessions: {}, leases: 0, hosts: 0, hostsClosed: 0 } }),
-  );
+  const families = describeCluster(makeFacts(EVERYTHING));
   const names = families.map(({ name }) => name);
   t.equal(new Set(names).size, names.length, 'each once');
   for (const { name, help, type } of families) {
@@ -24,6 +30,15 @@ t.test('names, types and help are as Prometheus wants them', async (t) => {
     t.equal(name.endsWith('_total'), type === 'counter', `${name} is a ${type}`);
     t.notMatch(name, /_(ms|milliseconds|kb|percent)$/);
   }
+});
+
+t.test('the table in the README has all of them, and no others', async (t) => {
+  const readme = readFileSync(join(projectRoot, 'README.md'), 'utf8');
+  const section = readme.split('\n## Metrics\n')[1]?.split(/\n###? /)[0] ?? '';
+  const rows = section.split('\n').filter((line) => line.startsWith('|'));
+  const told = new Set(rows.join('\n').match(/\btrawl_[a-z_]+/g));
+  const names = describeCluster(makeFacts(EVERYTHING, { decisions: {} })).map(({ name }) => name);
+  t.same([...told].sort(), [...names, 'trawl_snapshot_failures_total'].sort());
 });
 
 t.test('a family without a line is not told at all; a histogram adds up; labels are escaped', async (t) => {
