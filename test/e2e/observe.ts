@@ -175,6 +175,13 @@ async function busySettings(t: Test): Promise<Record<string, string>> {
     TRAWL_EGRESS_PER_HOUR: '0',
     TRAWL_EGRESS_PROBE_INTERVAL: '1s',
     TRAWL_RUNS_MAX_ACTIVE_PER_SCRAPER: '10',
+    // It decides, and moves nobody: the number of workers stays the same.
+    TRAWL_AUTOSCALE_DRIVER: 'none',
+    TRAWL_AUTOSCALE_MIN: '2',
+    TRAWL_AUTOSCALE_INTERVAL: '500ms',
+    TRAWL_AUTOSCALE_COOLDOWN_UP: '0s',
+    TRAWL_AUTOSCALE_COOLDOWN_DOWN: '0s',
+    TRAWL_AUTOSCALE_DRAIN_TARGET: '1s',
   };
 }
 
