@@ -9,5 +9,5 @@ export function findNatsServer(
   script = join(projectRoot, 'nats', 'get-nats-server.sh'),
 ): Promise<string> {
   const hint = 'Put a nats-server of 2.14 or newer on the PATH, or name it with NATS_SERVER.';
-  return findProgram({ name: 'nats-server', script, hint }, report);
+  return findProgram({ name: 'nats-server', script, hint, code: 'UNAVAILABLE' }, report);
 }

@@ -1,7 +1,7 @@
 /** The path of a program that one of the project's scripts finds or fetches. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { Failure } from '../domain/failure.ts';
+import { Failure, type FailureCode } from '../domain/failure.ts';
 import type { Report } from './progress.ts';
 
 const FETCH_MAX_MS = 300_000;
@@ -11,9 +11,14 @@ export interface Wanted {
   readonly name: string;
   readonly script: string;
   readonly hint: string;
+  /** What it is when there is none. */
+  readonly code: FailureCode;
 }
 
-export async function findProgram({ name, script, hint }: Wanted, report: Report): Promise<string> {
+export async function findProgram(
+  { name, script, hint, code: lacking }: Wanted,
+  report: Report,
+): Promise<string> {
   const child = spawn('sh', [script], { stdio: ['ignore', 'pipe', 'pipe'], timeout: FETCH_MAX_MS });
   const said: string[] = [];
   let path = '';
@@ -27,5 +32,5 @@ export async function findProgram({ name, script, hint }: Wanted, report: Report
   });
   const [code] = (await once(child, 'close')) as [number | null];
   if (code === 0 && path.trim() !== '') return path.trim();
-  throw new Failure('UNAVAILABLE', `no ${name} is to be had\n  ${said.join('\n  ')}`, { hint });
+  throw new Failure(lacking, `no ${name} is to be had\n  ${said.join('\n  ')}`, { hint });
 }

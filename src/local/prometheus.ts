@@ -39,7 +39,7 @@ export function findPrometheus(
   script = join(projectRoot, 'config/prometheus/get-prometheus.sh'),
 ): Promise<string> {
   const hint = 'Put a prometheus of 2.42 or newer on the PATH, or name it with PROMETHEUS.';
-  return findProgram({ name: 'prometheus', script, hint }, report);
+  return findProgram({ name: 'prometheus', script, hint, code: 'REJECTED' }, report);
 }
 
 /** The configuration that we ship, for the exporter at `exporter` (host:port); its rules are found from anywhere. */
@@ -95,7 +95,7 @@ export async function startPrometheus(options: PrometheusOptions): Promise<Prome
     await ready;
   } catch (cause) {
     await stop().catch(() => undefined);
-    throw new Failure('UNAVAILABLE', `Prometheus did not start: ${lastErrors(said) || String(cause)}`, {
+    throw new Failure('INTERNAL', `Prometheus did not start: ${lastErrors(said) || String(cause)}`, {
       cause,
     });
   }

@@ -19,7 +19,9 @@ const variable = v.union([
     name: v.string(),
     valueFrom: v.union([
       v.strictObject({
-        fieldRef: v.strictObject({ fieldPath: v.picklist(['metadata.name', 'status.podIP']) }),
+        fieldRef: v.strictObject({
+          fieldPath: v.picklist(['metadata.name', 'metadata.namespace', 'status.podIP']),
+        }),
       }),
       v.strictObject({ secretKeyRef: keyRef }),
       v.strictObject({ configMapKeyRef: keyRef }),
@@ -190,7 +192,7 @@ const role = v.strictObject({
     v.strictObject({
       apiGroups: v.array(v.string()),
       resources: v.array(v.string()),
-      resourceNames: v.array(name),
+      resourceNames: v.optional(v.array(name)),
       verbs: v.array(v.picklist(['get', 'list', 'watch', 'create', 'update', 'patch', 'delete'])),
     }),
   ),

@@ -153,6 +153,24 @@ t.test('one actuator in each folder, and the words that say so', async (t) => {
   );
 });
 
+t.test('our own autoscaler has a driver, and the rights that it needs', async (t) => {
+  const patch = parse(read('scale-with-trawl/autoscaler.yaml')) as {
+    spec: { template: { spec: { containers: { env: { name: string; value?: string }[] }[] } } };
+  };
+  const env = patch.spec.template.spec.containers.flatMap((container) => container.env);
+  for (const { name } of env) t.ok(envNames.has(name), `${name} is a setting`);
+  t.match(env, [{ value: 'kubernetes' }, { name: 'TRAWL_AUTOSCALE_TARGET', value: 'trawl-worker' }]);
+  t.strictSame(ofKind('Role', 'scale-with-trawl/rights.yaml').rules, [
+    {
+      apiGroups: ['apps'],
+      resources: ['deployments/scale'],
+      resourceNames: ['trawl-worker'],
+      verbs: ['get', 'update'],
+    },
+    { apiGroups: [''], resources: ['pods'], verbs: ['patch'] },
+  ]);
+});
+
 t.test('the figures of the autoscalers are those of the settings', async (t) => {
   const { spec: hpa } = ofKind('HorizontalPodAutoscaler', 'scale-with-hpa/hpa.yaml');
   const { spec: keda } = ofKind('ScaledObject', 'scale-with-keda/scaled-object.yaml');

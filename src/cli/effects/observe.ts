@@ -35,7 +35,7 @@ export async function run(context: CommandContext): Promise<ExitCode> {
   const ended = prometheus.ended.then(lastErrors);
   if (!stop.aborted) await Promise.race([ended, once(stop, 'abort')]);
   // Ctrl-C on a terminal reaches both: an end after it is the one that was asked for.
-  if (!stop.aborted) throw new Failure('UNAVAILABLE', `Prometheus has ended: ${await ended}`);
+  if (!stop.aborted) throw new Failure('INTERNAL', `Prometheus has ended: ${await ended}`);
   await prometheus.stop();
   return EXIT.ok;
 }
@@ -49,7 +49,7 @@ async function findExporter(context: CommandContext): Promise<URL> {
     ({ role, http, status }) => role === 'exporter' && http && status === 'running',
   )?.http;
   if (page !== undefined) return new URL(page);
-  throw new Failure('UNAVAILABLE', 'no exporter is running', {
+  throw new Failure('NETWORK', 'no exporter is running', {
     hint: '`trawl up` starts a local cluster with one, `trawl exporter` starts one by itself; `trawl status` shows who is there.',
   });
 }
