@@ -1,6 +1,7 @@
 /** The services of a coordinator that steer tasks and runs: dead letters, cancelling, pausing, `why`, and calls. */
 import { listBeats } from '../nats/beats.ts';
 import { callWorker } from '../nats/call-worker.ts';
+import { cancelCarried, readCarried } from '../nats/carried.ts';
 import { tellCancelled, type Cancelled } from '../nats/cancel-news.ts';
 import { eraseRun } from '../nats/erase-run.ts';
 import { askLoad } from '../nats/load-survey.ts';
@@ -39,7 +40,14 @@ export function createSteeringVerbs(
       writer,
       holdBack: (run) => pauses.pause('run', run),
       log,
-      purge: (what: Cancelled) => purgeWork(connection, names, what),
+      async purge(what: Cancelled) {
+        // What is taken out of the queue takes its history with it, so that is stored before.
+        const { run, id } = what;
+        const reason = 'its run was cancelled';
+        if (id === undefined) await cancelCarried(connection, { names, writer }, { run, reason });
+        await purgeWork(connection, names, what);
+      },
+      readCarried: (task) => readCarried(connection, names, task),
       broadcast: (what: Cancelled) => tellCancelled(connection, names, what),
       now,
     }),

@@ -1,6 +1,7 @@
 /** Settles as cancelled whatever a run still has open. */
 import type { Names } from '../wire/names.ts';
 import { decodeRecord } from '../wire/task-codec.ts';
+import { cancelCarried } from './carried.ts';
 import type { Connection } from './connect.ts';
 import type { LedgerWriter } from './ledger.ts';
 import { readPages } from './read-last.ts';
@@ -13,7 +14,8 @@ export async function cancelLeft(
   { names, writer }: { names: Names; writer: LedgerWriter },
   { run, over }: { run: string; over: AbortSignal },
 ): Promise<number> {
-  let settled = 0;
+  const reason = 'its run was cancelled';
+  let settled = await cancelCarried(connection, { names, writer }, { run, reason, over });
   const query = { stream: names.stream('LEDGER'), subject: names.ledger(run, '*'), limitMs: LIMIT_MS };
   for await (const page of readPages(connection, query)) {
     if (over.aborted) break;
@@ -22,10 +24,7 @@ export async function cancelLeft(
         const record = decodeRecord(data);
         if (record.state !== 'queued') return undefined;
         const { spec, faults } = record;
-        return writer.settle(
-          { state: 'cancelled', spec, faults, at: Date.now(), reason: 'its run was cancelled' },
-          seq,
-        );
+        return writer.settle({ state: 'cancelled', spec, faults, at: Date.now(), reason }, seq);
       }),
     );
     settled += outcomes.filter((outcome) => outcome?.kind === 'stored').length;

@@ -1,6 +1,7 @@
 /** Cancelling: what waits never starts, what runs is told to stop, and each task still ends in exactly one outcome. */
 import * as v from 'valibot';
 import { Failure } from '../domain/failure.ts';
+import type { Fault } from '../domain/task.ts';
 import type { LedgerReader, LedgerWriter } from '../nats/ledger.ts';
 import type { Verb } from '../nats/mailbox.ts';
 import type { Runs } from '../nats/runs.ts';
@@ -16,6 +17,8 @@ export interface CancelPorts {
   readonly holdBack: (run: string) => Promise<void>;
   /** Takes what waits of a run, or of one task, out of the queue and the intake. Large queues take a while. */
   readonly purge: (what: { run: string; id?: string }) => Promise<void>;
+  /** The attempts that a task has behind it by now, where that is known. */
+  readonly readCarried: (task: { run: string; id: string }) => Promise<readonly Fault[] | undefined>;
   readonly log: Log;
   /** Tells every worker. */
   readonly broadcast: (what: { run: string; id?: string }) => void;
@@ -54,7 +57,8 @@ export function createCancelServices(ports: CancelPorts): Record<string, Verb> {
     if (!stored) throw new Failure('INVALID', `the run ${run} has no task ${id}`);
     const { seq, record } = stored;
     if (record.state !== 'queued') return { cancelled: false, state: record.state };
-    const { spec, faults } = record;
+    const { spec } = record;
+    const faults = (await ports.readCarried({ run, id })) ?? record.faults;
     const outcome = await writer.settle(
       { state: 'cancelled', spec, faults, at: now(), reason: 'cancelled' },
       seq,

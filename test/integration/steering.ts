@@ -8,6 +8,7 @@ import { startActor, type Running } from '../../src/cluster/start-actor.ts';
 import { loadConfig } from '../../src/config/load.ts';
 import { applyTopology } from '../../src/nats/apply-topology.ts';
 import { openBucket } from '../../src/nats/bucket.ts';
+import { readCarried } from '../../src/nats/carried.ts';
 import { giveBackTasksOf } from '../../src/nats/give-back.ts';
 import { createLedgerReader } from '../../src/nats/ledger-reader.ts';
 import { createServices } from '../../src/nats/services-client.ts';
@@ -27,11 +28,24 @@ const SCRAPER = `
     },
   };`;
 
+/** Fails as often as it is told to, and then waits: in a worker's hand, or for its time. */
+const STUBBORN = `
+  export const scraper = {
+    name: 'stubborn',
+    retries: 9,
+    async run({ input, attempt, signal }) {
+      if (attempt <= input.failures) throw new Error('attempt ' + attempt);
+      if (input.later) throw Object.assign(new Error('later'), { name: 'Failure', code: 'THROTTLED', retryAtMs: Date.now() + 600_000 });
+      await new Promise((resolve, reject) => signal.addEventListener('abort', () => reject(signal.reason)));
+    },
+  };`;
+
 const names = createNames('trawl');
 const server = await startNatsServer(t);
 const folder = temporaryFolder(t);
 mkdirSync(join(folder, 'scrapers'));
 writeFileSync(join(folder, 'scrapers/gate.mjs'), SCRAPER);
+writeFileSync(join(folder, 'scrapers/stubborn.mjs'), STUBBORN);
 const connection = await server.connect();
 const { config } = loadConfig({
   flags: {
@@ -41,6 +55,7 @@ const { config } = loadConfig({
     'heartbeat.deadAfter': '2s',
     'leader.ttl': '1s',
     'runs.keep': '3s',
+    'tasks.retryBase': '50ms',
     'runs.maxActivePerScraper': '50',
   },
   env: {},
@@ -65,8 +80,8 @@ await start(t, 'worker', 'w1');
 
 const call = <T>(verb: string, body: object): Promise<T> => services.call(verb, body) as Promise<T>;
 
-async function submit(run: string, key: string, input: object): Promise<string> {
-  const { tasks } = await call<{ tasks: { id: string }[] }>('submit', { scraper: 'gate', run, key, input });
+async function submit(run: string, key: string, input: object, scraper = 'gate'): Promise<string> {
+  const { tasks } = await call<{ tasks: { id: string }[] }>('submit', { scraper, run, key, input });
   return tasks[0]?.id ?? '';
 }
 
@@ -84,7 +99,8 @@ async function until<T>(look: () => Promise<T>, isSo: (found: T) => boolean): Pr
 const text = (value: Uint8Array): string => new TextDecoder().decode(value);
 const stateOf = async (run: string, id: string): Promise<string> =>
   (await reader.read(run, id))?.record.state ?? 'none';
-const whereIs = (id: string): Promise<{ where: string; explanation: string[] }> => call('why', { id });
+const whereIs = (id: string, run?: string): Promise<{ where: string; explanation: string[] }> =>
+  call('why', { id, ...(run !== undefined && { run }) });
 
 t.test('a running task is cancelled at once, and stays cancelled', async (t) => {
   const id = await submit('one', 'hold-1', { hold: true });
@@ -114,6 +130,53 @@ t.test('a run is cancelled, running and queued alike, and its counters add up', 
   t.same(new Set(states), new Set(['cancelled']));
   t.match(await reader.counts('many'), { accepted: 20, cancelled: 20 });
   await t.rejects(call('run.cancel', { run: 'many' }), { code: 'CONFLICT' }, 'twice is told');
+});
+
+t.test('a cancelled task keeps the attempts that it carried, whoever settles it', async (t) => {
+  const faultsOf = async (run: string, id: string): Promise<string[]> => {
+    const record = (await reader.read(run, id))?.record;
+    return record?.state === 'cancelled' ? record.faults.map(({ message }) => message) : ['not cancelled'];
+  };
+  const start = async (run: string): Promise<[waits: string, runs: string, fresh: string]> => {
+    const input = { failures: 2 };
+    const waits = await submit(run, 'waits', { ...input, later: true }, 'stubborn');
+    const runs = await submit(run, 'runs', input, 'stubborn');
+    const fresh = await submit(run, 'fresh', { failures: 0 }, 'stubborn');
+    for (const [id, wanted, attempts] of [
+      [waits, 'deferred', 2],
+      [runs, 'running', 2],
+      [fresh, 'running', 0],
+    ] as const)
+      await until(
+        async () => ({
+          ...(await whereIs(id, run)),
+          carried: await readCarried(connection, names, { run, id }),
+        }),
+        ({ where, carried }) => where === wanted && carried?.length === attempts,
+      );
+    return [waits, runs, fresh];
+  };
+  const both = ['attempt 1', 'attempt 2'];
+
+  const single = await start('carried-1');
+  for (const id of single) t.match(await call('task.cancel', { run: 'carried-1', id }), { cancelled: true });
+  t.same(
+    await Promise.all(single.map((id) => faultsOf('carried-1', id))),
+    [both, both, []],
+    'by the coordinator',
+  );
+
+  const whole = await start('carried-2');
+  await call('run.cancel', { run: 'carried-2' });
+  await until(
+    () => call<{ final?: object }>('run.show', { run: 'carried-2' }),
+    ({ final }) => final !== undefined,
+  );
+  t.same(
+    await Promise.all(whole.map((id) => faultsOf('carried-2', id))),
+    [both, both, []],
+    'by whoever was first: a worker, or a coordinator',
+  );
 });
 
 t.test('a paused scraper holds its tasks back, and they say why', async (t) => {
