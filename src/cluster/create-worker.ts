@@ -1,4 +1,6 @@
 /** A worker as the configuration wants it: its scrapers loaded, its limits set, its flags watched. */
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
 import type { WorkerLimits } from '../actors/worker/ports.ts';
 import { WORKER_DEFAULTS } from '../actors/worker/ports.ts';
 import type { Worker } from '../actors/worker.ts';
@@ -55,6 +57,7 @@ export function createClusterWorker(parts: ActorParts): Worker {
         onCancelled: (listener) => hearCancelled(connection, names, listener),
         fetcher,
         shared,
+        handsPath: handsPathOf(config),
       });
       const started = worker;
       const answering = [
@@ -71,6 +74,11 @@ export function createClusterWorker(parts: ActorParts): Worker {
       }
     },
   };
+}
+
+/** A worker without a name of its own has no next life, and one that runs far from any cluster's folder makes none. */
+function handsPathOf({ actor, home }: ActorParts['config']): string | undefined {
+  return actor.id !== undefined && existsSync(home) ? join(home, 'hands', actor.id) : undefined;
 }
 
 /** A handler has thrown where nobody catches it: this process cannot be trusted any more, but ends in order. */

@@ -9,6 +9,7 @@ import { buryUnreadable } from '../nats/bury-unreadable.ts';
 import type { Connection } from '../nats/connect.ts';
 import type { Announce } from '../nats/events.ts';
 import { createSubmitFollowUps, type SubmitFollowUps } from '../nats/follow-ups.ts';
+import { openHandJournal, type HandJournal } from '../nats/hand-journal.ts';
 import { createInHand } from '../nats/in-hand.ts';
 import { createLedgerReader } from '../nats/ledger-reader.ts';
 import { createLedgerWriter } from '../nats/ledger-writer.ts';
@@ -50,6 +51,8 @@ export interface WorkerParts {
   readonly untilEmpty?: { readonly run?: string } | undefined;
   /** Absent: its scrapers cannot fetch. */
   readonly fetcher?: Fetcher | undefined;
+  /** Where deliveries are noted, for the next life of this worker on this machine; absent: it has none. */
+  readonly handsPath?: string | undefined;
   /** Where somebody else may have to take down what scrapers have set up. */
   readonly shared?: SharedKeeper | undefined;
 }
@@ -81,12 +84,13 @@ interface Tools {
   readonly blobs: BlobStore;
   readonly shared: SharedKeeper;
   readonly submit: SubmitFollowUps;
+  readonly journal: HandJournal | undefined;
 }
 
-async function openTools(
-  { connection, names, log, publisher: options, fetcher, shared }: WorkerParts,
-  cleanup: Cleanup,
-): Promise<Tools> {
+async function openTools(parts: WorkerParts, cleanup: Cleanup): Promise<Tools> {
+  const { connection, names, log, publisher: options, fetcher, shared } = parts;
+  const journal = openJournal(parts);
+  cleanup.add('notes of what is in hand', () => journal?.close());
   const open = async (stream: string): Promise<Publisher> => {
     const publisher = await createPublisher(connection, { stream, ...options, log });
     cleanup.add(`publisher of ${stream}`, () => publisher.close());
@@ -111,10 +115,19 @@ async function openTools(
     intake.catch(() => (intake = undefined));
     return intake;
   };
-  return { publisher, writer, blobs, shared: kept, submit: createSubmitFollowUps(openIntake, names) };
+  const submit = createSubmitFollowUps(openIntake, names);
+  return { publisher, writer, blobs, shared: kept, submit, journal };
 }
 
-function createPorts(parts: WorkerParts, { publisher, writer, blobs, shared, submit }: Tools): WorkerPorts {
+function openJournal({ connection, limits, handsPath, log }: WorkerParts): HandJournal | undefined {
+  if (handsPath === undefined) return undefined;
+  const journal = openHandJournal(connection, { path: handsPath, leaseMs: limits.leaseMs });
+  if (journal.givenBack > 0) log.info('hand.given-back', { deliveries: journal.givenBack });
+  return journal;
+}
+
+function createPorts(parts: WorkerParts, tools: Tools): WorkerPorts {
+  const { publisher, writer, blobs, shared, submit, journal } = tools;
   const { connection, names, bucket, log, limits, registry, untilEmpty, fetcher } = parts;
   const solo = createSoloStarts(bucket);
   return {
@@ -149,7 +162,10 @@ function createPorts(parts: WorkerParts, { publisher, writer, blobs, shared, sub
     const lanes = openTaskLanes(connection, {
       stream: names.stream('TASKS'),
       log,
-      onDelivery: (delivery) => listener.onDelivery(delivery),
+      onDelivery(delivery) {
+        journal?.note(delivery.reply);
+        listener.onDelivery(delivery);
+      },
       onRoom: () => listener.onRoom(),
       onUnreadable: (message) => void buryUnreadable(message, { reader, writer, words: lanes, log }),
     });
