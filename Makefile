@@ -12,7 +12,7 @@ endif
 NODE_CHECK := const [a, b] = process.versions.node.split(".").map(Number); if (a < 20 || (a === 20 && b < 19)) { console.error(`Node $${process.versions.node} is too old: Trawl needs 20.19 or newer.`); process.exit(1) }
 
 TRAWL := node dist/src/cli/main.js
-SOURCES := $(shell find src test -name '*.ts' 2>/dev/null) tsconfig.json
+SOURCES := $(shell find src test config/examples -name '*.ts' 2>/dev/null) tsconfig.json
 
 .PHONY: help setup build cluster-up cluster-down cluster-status cluster-clean observe test check types lint eslint prettier format docs chaos chaos-mutants bench
 

@@ -47,7 +47,7 @@ function readEntries(path: string): readonly ScheduleEntry[] {
   if (file.ok) return file.entries;
   const problems = file.problems.map(({ line, problem }) => `  line ${line}: ${problem}`);
   throw new Failure('INVALID', `${path} is no file of schedules:\n${problems.join('\n')}`, {
-    hint: 'config/examples/dmarket.yaml shows how.',
+    hint: 'config/examples/dmarket/schedules.yaml shows how.',
   });
 }
 

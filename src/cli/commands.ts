@@ -7,6 +7,7 @@ import { cancelCommand } from './commands/cancel.ts';
 import { aggregateCommand } from './commands/aggregate.ts';
 import { configCommand } from './commands/config.ts';
 import { deadCommand } from './commands/dead.ts';
+import { demoCommand } from './commands/demo.ts';
 import { demoSiteCommand } from './commands/demo-site.ts';
 import { devCommand } from './commands/dev.ts';
 import { doctorCommand } from './commands/doctor.ts';
@@ -65,6 +66,7 @@ export const commands: readonly Command[] = [
   newCommand,
   tryCommand,
   devCommand,
+  demoCommand,
   demoSiteCommand,
   ...actorCommands,
   sinkCommand,

@@ -27,9 +27,12 @@ export interface FollowRun {
   readonly quiet?: boolean;
   /** Gives up when it aborts, and throws its reason. */
   readonly until?: AbortSignal;
+  /** Called with each answer. */
+  readonly onLook?: (summary: RunSummary) => void;
 }
 
-export async function followRun({ ask, run, output, quiet = false, until }: FollowRun): Promise<RunSummary> {
+export async function followRun(options: FollowRun): Promise<RunSummary> {
+  const { ask, run, output, quiet = false, until, onLook } = options;
   const line = createStatusLine(output.json ? { write: () => undefined } : process.stderr);
   const meter = createMeter();
   const printsLines = !quiet && (output.json || !process.stderr.isTTY || !process.stdout.isTTY);
@@ -46,6 +49,7 @@ export async function followRun({ ask, run, output, quiet = false, until }: Foll
         const said = output.json ? JSON.stringify(summarize(summary)) : renderChange(summary);
         if (printsLines && said !== last) process.stdout.write(`${said}\n`);
         last = said;
+        onLook?.(summary);
         if (isSettled(summary)) return summary;
       }
       await delay(LOOK_MS, undefined, until ? { signal: until } : {}).catch(() => until?.throwIfAborted());

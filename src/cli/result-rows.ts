@@ -1,15 +1,18 @@
-/** The outcomes of tasks as lines of NDJSON or CSV. */
+/** The outcomes of tasks as lines of NDJSON or CSV, or as a table for a person. */
 import type { TaskOutcome } from '../client/results.ts';
 import { readItem, type Item } from '../domain/item.ts';
 import { renderCsvLine, stringifyPlain } from '../sinks/csv.ts';
 import { fieldsOf } from '../sinks/lines.ts';
+import { createTable } from './result-lines.ts';
 
-export type ResultFormat = 'ndjson' | 'csv';
+export type ResultFormat = 'table' | 'ndjson' | 'csv';
 export type ResultState = 'done' | 'dead' | 'all';
 
 export interface RowWriter {
   /** The text of one outcome: none, one or many lines. */
   write(outcome: TaskOutcome): string;
+  /** What was held back until the end. */
+  end?(): string;
   /** What a person should know when all is written. */
   remark(): string | undefined;
 }
@@ -18,16 +21,25 @@ export function isWanted({ state }: TaskOutcome, wanted: ResultState): boolean {
   return wanted === 'all' || state === wanted;
 }
 
-/** With `kinds`, only items of those. */
+export interface RowOptions {
+  /** Only items of those. */
+  readonly kinds?: readonly string[];
+  /** Nothing is held back. */
+  readonly atOnce?: boolean;
+  /** Width of the terminal. */
+  readonly columns?: number | undefined;
+}
+
 export function createRowWriter(
   format: ResultFormat,
   wanted: ResultState,
-  kinds: readonly string[] = [],
+  { kinds = [], atOnce = false, columns }: RowOptions = {},
 ): RowWriter {
   const itemsOf = ({ items }: TaskOutcome): Item[] =>
     items
       .map(readItem)
       .filter(({ kind }) => kinds.length === 0 || (kind !== undefined && kinds.includes(kind)));
+  if (format === 'table') return createTable({ itemsOf, wanted, atOnce, columns });
   if (format === 'ndjson') {
     const withoutItems = kinds.length === 0;
     const write = (outcome: TaskOutcome): string =>
@@ -37,7 +49,7 @@ export function createRowWriter(
   return wanted === 'done' ? createItemTable(itemsOf) : createOutcomeTable(wanted, itemsOf);
 }
 
-type ItemsOf = (outcome: TaskOutcome) => Item[];
+export type ItemsOf = (outcome: TaskOutcome) => Item[];
 
 /** One line per item. With `all`, a task without items has a line too, unless only some kinds are wanted. */
 function ndjsonLines(

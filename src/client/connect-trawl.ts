@@ -1,6 +1,10 @@
 /** The client for programs: connects, and is ready. */
+import { readFileSync } from 'node:fs';
+import { resolve } from 'node:path';
 import type { Config } from '../config/fields.ts';
+import { Failure } from '../domain/failure.ts';
 import { Secret } from '../domain/secret.ts';
+import { readLocalAccess } from '../local/access.ts';
 import { connectNats, type NatsAccess } from '../nats/connect.ts';
 import { createLog, type Log } from '../telemetry/log.ts';
 import { createNames, DEFAULT_NAMESPACE } from '../wire/names.ts';
@@ -10,6 +14,8 @@ import { createClient, type Client } from './client.ts';
 export interface TrawlOptions {
   /** `nats://127.0.0.1:4222` without it. */
   readonly servers?: string | readonly string[];
+  /** Folder of a cluster that runs on this machine, `.trawl` as a rule: its address and its password. */
+  readonly home?: string;
   readonly user?: string;
   readonly password?: string;
   readonly token?: string;
@@ -47,18 +53,32 @@ function fromConfig({ nats, namespace, durability }: ClientConfig): Place {
 }
 
 function fromOptions(options: TrawlOptions): Place {
-  const { servers = 'nats://127.0.0.1:4222', user, password, token, creds } = options;
   return {
-    access: {
-      url: typeof servers === 'string' ? servers.split(',') : servers,
-      user,
-      password: password === undefined ? undefined : new Secret(password),
-      token: token === undefined ? undefined : new Secret(token),
-      creds,
-    },
+    access: options.home === undefined ? readAccess(options) : readHome(options.home),
     namespace: options.namespace ?? DEFAULT_NAMESPACE,
     durability: 'always',
     name: options.name ?? 'trawl client',
     log: options.log ?? silent,
   };
+}
+
+function readAccess(options: TrawlOptions): NatsAccess {
+  const { servers = 'nats://127.0.0.1:4222', user, password, token, creds } = options;
+  return {
+    url: typeof servers === 'string' ? servers.split(',') : servers,
+    user,
+    password: password === undefined ? undefined : new Secret(password),
+    token: token === undefined ? undefined : new Secret(token),
+    creds,
+  };
+}
+
+function readHome(home: string): NatsAccess {
+  const local = readLocalAccess(resolve(home));
+  if (!local)
+    throw new Failure('UNAVAILABLE', `there is no cluster in ${home}`, {
+      hint: '`make cluster-up` starts one.',
+    });
+  const { url, user, passwordFile } = local;
+  return { url, user, password: new Secret(readFileSync(passwordFile, 'utf8').trim()) };
 }

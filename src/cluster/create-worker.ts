@@ -1,4 +1,6 @@
 /** A worker as the configuration wants it: its scrapers loaded, its limits set, its flags watched. */
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
 import type { WorkerLimits } from '../actors/worker/ports.ts';
 import { WORKER_DEFAULTS } from '../actors/worker/ports.ts';
 import type { Worker } from '../actors/worker.ts';
@@ -65,6 +67,7 @@ export function createClusterWorker(parts: ActorParts): Worker {
           onSlots: () => void parts.tell({}),
         }),
         meter: parts.tally,
+        handsPath: handsPathOf(config),
       });
       const started = worker;
       const answering = [
@@ -99,6 +102,11 @@ async function requireLease({ config, connection, names }: ActorParts): Promise<
   throw new Failure('INVALID', problem, {
     hint: 'Beat more often, or make the leases longer: `trawl topology diff` shows what differs.',
   });
+}
+
+/** A worker without a name of its own has no next life, and one that runs far from any cluster's folder makes none. */
+function handsPathOf({ actor, home }: ActorParts['config']): string | undefined {
+  return actor.id !== undefined && existsSync(home) ? join(home, 'hands', actor.id) : undefined;
 }
 
 /** A handler has thrown where nobody catches it: this process cannot be trusted any more, but ends in order. */

@@ -17,6 +17,7 @@ import { buryUnreadable } from '../nats/bury-unreadable.ts';
 import type { Connection } from '../nats/connect.ts';
 import type { Announce } from '../nats/events.ts';
 import { createSubmitFollowUps, type SubmitFollowUps } from '../nats/follow-ups.ts';
+import { openHandJournal, type HandJournal } from '../nats/hand-journal.ts';
 import { createInHand } from '../nats/in-hand.ts';
 import { createLedgerReader } from '../nats/ledger-reader.ts';
 import { createLedgerWriter } from '../nats/ledger-writer.ts';
@@ -64,6 +65,8 @@ export interface WorkerParts {
   /** Absent: it always uses all of its slots. */
   readonly readStrain?: (() => Strain) | undefined;
   readonly onSlots?: (() => void) | undefined;
+  /** Where deliveries are noted, for the next life of this worker on this machine; absent: it has none. */
+  readonly handsPath?: string | undefined;
   /** Where somebody else may have to take down what scrapers have set up. */
   readonly shared?: SharedKeeper | undefined;
 }
@@ -96,12 +99,13 @@ interface Tools {
   readonly blobs: BlobStore;
   readonly shared: SharedKeeper;
   readonly submit: SubmitFollowUps;
+  readonly journal: HandJournal | undefined;
 }
 
-async function openTools(
-  { connection, names, log, publisher: options, fetcher, shared }: WorkerParts,
-  cleanup: Cleanup,
-): Promise<Tools> {
+async function openTools(parts: WorkerParts, cleanup: Cleanup): Promise<Tools> {
+  const { connection, names, log, publisher: options, fetcher, shared } = parts;
+  const journal = openJournal(parts);
+  cleanup.add('notes of what is in hand', () => journal?.close());
   const open = async (stream: string): Promise<Publisher> => {
     const publisher = await createPublisher(connection, { stream, ...options, log });
     cleanup.add(`publisher of ${stream}`, () => publisher.close());
@@ -126,10 +130,24 @@ async function openTools(
     intake.catch(() => (intake = undefined));
     return intake;
   };
-  return { publisher, writer, blobs, shared: kept, submit: createSubmitFollowUps(openIntake, names) };
+  const submit = createSubmitFollowUps(openIntake, names);
+  return { publisher, writer, blobs, shared: kept, submit, journal };
 }
 
-function createPorts(parts: WorkerParts, { publisher, writer, blobs, shared, submit }: Tools): WorkerPorts {
+function openJournal({ connection, limits, handsPath, log }: WorkerParts): HandJournal | undefined {
+  if (handsPath === undefined) return undefined;
+  try {
+    const journal = openHandJournal(connection, { path: handsPath, leaseMs: limits.leaseMs, log });
+    if (journal.givenBack > 0) log.info('hand.given-back', { deliveries: journal.givenBack });
+    return journal;
+  } catch (error) {
+    log.warn('hand.unnoted', { path: handsPath, reason: error });
+    return undefined;
+  }
+}
+
+function createPorts(parts: WorkerParts, tools: Tools): WorkerPorts {
+  const { publisher, writer, blobs, shared, submit, journal } = tools;
   const { connection, names, bucket, log, limits, registry, untilEmpty, fetcher, readStrain, onSlots } =
     parts;
   const solo = createSoloStarts(bucket);
@@ -173,7 +191,10 @@ function createPorts(parts: WorkerParts, { publisher, writer, blobs, shared, sub
     const lanes = openTaskLanes(connection, {
       stream: names.stream('TASKS'),
       log,
-      onDelivery: (delivery) => listener.onDelivery(delivery),
+      onDelivery(delivery) {
+        journal?.note(delivery.reply);
+        listener.onDelivery(delivery);
+      },
       onRoom: () => listener.onRoom(),
       onUnreadable: (message) => void buryUnreadable(message, { reader, writer, words: lanes, log }),
     });

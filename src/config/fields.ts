@@ -43,7 +43,7 @@ export const fields = {
   registry: field(
     text,
     'config/scrapers.yaml',
-    'File that says of each scraper whether its runs take place in the process of `trawl run` or on the cluster; config/examples/registry.yaml shows how. It may be absent',
+    'File that says of each scraper whether its runs take place in the process of `trawl run` or on the cluster; config/examples/countries/registry.yaml shows how. It may be absent',
   ),
   nats: {
     url: field(servers, 'nats://127.0.0.1:4222', 'The servers of NATS', { envAlias: 'NATS_URL' }),

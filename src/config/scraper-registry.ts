@@ -48,6 +48,6 @@ function refuse(problems: readonly string[]): Failure {
   return new Failure(
     'INVALID',
     ['The registry of scrapers has problems:', ...problems.map((line) => `  ${line}`)].join('\n'),
-    { hint: 'config/examples/registry.yaml shows how it is written.' },
+    { hint: 'config/examples/countries/registry.yaml shows how it is written.' },
   );
 }

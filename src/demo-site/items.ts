@@ -5,13 +5,20 @@ export interface Item {
   readonly itemId: string;
   readonly title: string;
   readonly gameId: string;
-  readonly price: { readonly USD: string }; // cents, as text
+  readonly price: { readonly USD: string }; // cents, as text; empty where the market does not know it
   readonly quality: string;
   readonly createdAt: number; // epoch s
 }
 
-/** How many items each game has. */
-export const GAMES: Readonly<Record<string, number>> = { cs: 1250, dota: 730, rust: 300 };
+/** How many items each game has; the last three under the ids that a market gives them. */
+export const GAMES: Readonly<Record<string, number>> = {
+  ...{ cs: 1250, dota: 730, rust: 300 },
+  ...{ a8db: 1250, '9a92': 730, '730': 300 },
+};
+
+/** Three of a hundred items of this one have no price: what is wrong with a few must not stop the others. */
+const CARELESS_GAME = '730';
+const CARELESS = [16, 41, 76];
 
 const TITLES = ['Redline', 'Asiimov', 'Dragonclaw', 'Sandstorm', 'Vulcan', 'Neon Rider'] as const;
 const QUALITIES = ['factory new', 'minimal wear', 'field-tested', 'well-worn'] as const;
@@ -43,10 +50,14 @@ function makeItem(seed: number, gameId: string, index: number): Item {
     itemId: `${gameId}-${index + 1}`,
     title: `${random.pick(TITLES)} #${index + 1}`,
     gameId,
-    price: { USD: String(random.int(3, 90_000)) },
+    price: { USD: isCareless(gameId, index) ? '' : String(random.int(3, 90_000)) },
     quality: random.pick(QUALITIES),
     createdAt: 1_750_000_000 + random.int(0, 30_000_000),
   };
+}
+
+function isCareless(gameId: string, index: number): boolean {
+  return gameId === CARELESS_GAME && CARELESS.includes(index % 100);
 }
 
 function writeCursor(game: string, offset: number): string {

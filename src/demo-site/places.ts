@@ -11,7 +11,7 @@ export const PLACES: readonly Place[] = [
   { path: '/sitemap.xml', what: 'all products' },
   { path: '/robots.txt', what: 'asks to keep out of /private/ and /account' },
   { path: '/private/1', what: 'what robots.txt forbids' },
-  { path: '/api/items?game=cs', what: 'cursor pages of 100 items; games cs, dota, rust' },
+  { path: '/api/items?game=cs', what: 'cursor pages of 100 items; games cs, dota, rust, a8db, 9a92, 730' },
   {
     path: '/api/signed/items?game=cs',
     what: 'the same for signed requests only (x-api-key, x-sign-date, x-request-sign)',

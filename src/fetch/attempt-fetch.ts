@@ -19,6 +19,7 @@ import { conditional, readRequest, type PageRequest } from './read-request.ts';
 import type { RobotsSource } from './robots-keeper.ts';
 import { createRobotsSource } from './robots-source.ts';
 import { sendHop, withProxy, type HopAnswer } from './send-hop.ts';
+import { createSpacing } from './spacing.ts';
 
 export interface AttemptFetch {
   readonly fetch: Fetch;
@@ -61,6 +62,7 @@ export function createAttemptFetch(facts: AttemptFetchFacts, parts: FetchParts):
   facts.signal.addEventListener('abort', follows, { once: true });
   const cookies = createCookieStore();
   const egress = createAttemptEgress(facts, parts, (url, options) => fetchPage(url, options, true));
+  const spacing = createSpacing(clock, signal);
   const counts = { pages: 0, bytes: 0 };
 
   return {
@@ -82,10 +84,10 @@ export function createAttemptFetch(facts: AttemptFetchFacts, parts: FetchParts):
     const request = readRequest(given, options, { ...settings, scraper });
     const key = `${scraper.name} ${request.profile} ${egress.session()?.id ?? ''} ${request.url.href}`;
     const cached = request.cache ? cache.find(key) : undefined;
-    const followed = await follow(cached ? conditional(request, cached) : request, {
-      robots: request.robots,
-      refreshing,
-    });
+    await spacing.wait(request.delayMs);
+    const { robots } = request;
+    const followed = await follow(cached ? conditional(request, cached) : request, { robots, refreshing });
+    spacing.answered();
     return conclude(request, followed, { key, cached });
   }
 

@@ -12,6 +12,8 @@ export interface PageRequest extends HopRequest {
   readonly accept: FetchOptions['accept'];
   readonly robots: boolean;
   readonly cache: boolean;
+  /** Since the last page of the attempt. */
+  readonly delayMs: number;
 }
 
 const METHOD = /^[A-Z]{1,20}$/;
@@ -50,6 +52,7 @@ export function readRequest(
     http2: options.http2 ?? settings.http2,
     maxRedirects: options.maxRedirects ?? settings.maxRedirects,
     accept: options.accept,
+    delayMs: options.delayMs ?? 0,
     robots: options.robots ?? settings.scraper.robots ?? settings.robots,
     cache: options.cache === true && method === 'GET' && conditions.length === 0 && engine === 'http',
   };

@@ -13,6 +13,8 @@ export interface FetchOptions {
   /** Of the body, after decompression. */
   readonly maxBytes?: number;
   readonly maxRedirects?: number;
+  /** Not before so long after the last page of this attempt; what the host or the scraper asks for counts besides. */
+  readonly delayMs?: number;
   /** Statuses that are an answer to this handler; without it 200-299 and 304 are. */
   readonly accept?: readonly number[] | 'any';
   /** Of an earlier answer: the page says `notModified` if it still stands. */

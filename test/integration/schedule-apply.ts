@@ -16,7 +16,7 @@ const cluster = await startSmallCluster(t);
 await cluster.start('coordinator', 'c1');
 const trawl = await installTrawl(t, { NATS_URL: cluster.server.url });
 const folder = temporaryFolder(t);
-const example = join(projectRoot, 'config/examples/dmarket.yaml');
+const example = join(projectRoot, 'config/examples/dmarket/schedules.yaml');
 const changes = ({ schedules }: Answer): (string | undefined)[] => schedules.map(({ change }) => change);
 const list = (): Promise<{ schedules: Record<string, unknown>[] }> => cluster.call('schedule.list', {});
 const runs = async (): Promise<number> => {

@@ -22,7 +22,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   scrapers: ['domain', 'policy', 'wire', 'runtime', 'telemetry', 'extract'],
   fetch: ['domain', 'policy', 'wire', 'runtime', 'telemetry', 'scrapers', 'http', 'browser'],
   services: ['domain', 'policy', 'wire', 'runtime', 'telemetry', 'nats'],
-  client: ['domain', 'policy', 'wire', 'telemetry', 'config', 'nats', '.'],
+  client: ['domain', 'policy', 'wire', 'telemetry', 'config', 'nats', 'local', '.'],
   extract: ['domain', 'policy'],
   templates: ['domain', 'policy', 'config', 'extract', 'scrapers'],
   testing: [

@@ -171,3 +171,16 @@ t.test('a proxy that was removed and brought back has spent what it had spent', 
   t.equal(desk.lease({ count: 9 }).permits, 1, 'a person may zero the count; what is held is held');
   t.equal(desk.book.leases().filter(({ worker }) => worker === WORKER).length, 2);
 });
+
+t.test(
+  'a crowd that is only too early comes back at the pace of the proxies, not of their budgets',
+  async (t) => {
+    const desk = createDesk({ host: { egressDelayMs: 1_000 } });
+    desk.addProxies(2);
+    t.equal(desk.leases({ count: 10 }).length, 2);
+    const times = Array.from({ length: 20 }, (_, n) => desk.denial({}, `x${n}`).retryInMs);
+    const [first = 0] = times;
+    t.ok(Math.max(...times) <= first + 20 * 500, `with two proxies two a second: ${times.join()}`);
+    t.ok(new Set(times).size === times.length, 'not all in the same instant');
+  },
+);

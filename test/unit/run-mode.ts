@@ -22,7 +22,7 @@ t.test('what the user says, then the registry, then the scraper; absent is singl
 });
 
 t.test('the registry of the countries', async (t) => {
-  const path = 'config/examples/registry.yaml';
+  const path = 'config/examples/countries/registry.yaml';
   const registry = readScraperRegistry(path, projectRoot);
   const modes = Object.fromEntries(Object.entries(registry).map(([name, { mode }]) => [name, mode]));
   t.same(modes, {

@@ -265,7 +265,7 @@ t.test('whoever saw the submission first made the run without its priority', asy
 });
 
 t.test('the example with three games: a first run each, and 3, 2 and 2 more in three hours', async (t) => {
-  const file = join(projectRoot, 'config/examples/dmarket.yaml');
+  const file = join(projectRoot, 'config/examples/dmarket/schedules.yaml');
   const { schedules } = parse(readFileSync(file, 'utf8')) as { schedules: object[] };
   const world = createScheduleWorld(NINE);
   const coordinator = world.coordinator();

@@ -11,13 +11,19 @@ export async function run(context: CommandContext): Promise<ExitCode> {
   const run = requireText(argv, 'run', 'trawl results RUN');
   const state = readText(argv, 'state') as ResultState;
   const kinds = readTexts(argv, 'kind');
-  const rows = createRowWriter(readText(argv, 'format') as ResultFormat, state, kinds);
+  const usual = process.stdout.isTTY && !output.json ? 'table' : 'ndjson';
+  const rows = createRowWriter((readText(argv, 'format') ?? usual) as ResultFormat, state, {
+    kinds,
+    atOnce: argv['follow'] === true,
+    columns: process.stdout.columns,
+  });
   await withClient(context, 'results', async ({ client }) => {
     for await (const outcome of client.results(run, { settledOnly: argv['follow'] !== true })) {
       const text = isWanted(outcome, state) ? rows.write(outcome) : '';
       if (text !== '' && !process.stdout.write(text)) await once(process.stdout, 'drain');
     }
   });
+  process.stdout.write(rows.end?.() ?? '');
   const remark = rows.remark();
   if (remark !== undefined) {
     output.progress(remark);

@@ -4,6 +4,7 @@ import { bringUp, type UpResult } from '../../local/up.ts';
 import type { CommandContext } from '../command.ts';
 import { EXIT, type ExitCode } from '../exit.ts';
 import { describeLocalCluster } from '../local-cluster.ts';
+import { renderSteps, type Step } from '../next-steps.ts';
 
 export async function run({ loaded, output, argv }: CommandContext): Promise<ExitCode> {
   const result = await bringUp(describeLocalCluster(loaded, argv), ({ text }) =>
@@ -21,6 +22,17 @@ function publicFacts({ cluster }: UpResult): object {
 /** The home that every command takes by itself when it is run in this folder. */
 function isUsualHome(home: string): boolean {
   return home === resolve('.trawl');
+}
+
+function nextSteps({ home, contexts }: UpResult['cluster']): Step[] {
+  const elsewhere = isUsualHome(home) ? '' : ` --home ${home}`;
+  const down = `make cluster-down${isUsualHome(home) ? '' : ` TRAWL_HOME=${home}`}`;
+  return [
+    [`npx trawl demo${elsewhere}`, 'scrapes the demo site: a live bar, then a table of results'],
+    [`npx trawl status${elsewhere}`, 'every actor'],
+    ...(contexts ? [[`nats --context ${contexts.app} micro ls`, 'the same with the nats CLI'] as const] : []),
+    [down, 'the data stays'],
+  ];
 }
 
 function describe(result: UpResult): string {
@@ -41,9 +53,7 @@ function describe(result: UpResult): string {
     `  data, logs ${home}`,
     '',
     'Next:',
-    `  npx trawl status${isUsualHome(home) ? '' : ` --home ${home}`}`,
-    ...(cluster.contexts ? [`  nats --context ${cluster.contexts.app} micro ls`] : []),
-    isUsualHome(home) ? '  make cluster-down' : `  make cluster-down TRAWL_HOME=${home}`,
+    ...renderSteps(nextSteps(cluster)),
   ];
   if (result.outcome === 'already-up' && result.differences.length > 0) {
     const asked = result.differences.map(

@@ -2,6 +2,7 @@
  * The answer to whom nothing can be granted: why, and when to come again. So that a crowd does not come back in the same
  * instant, each is told to come a little later than the one before, as far apart as the host serves them.
  */
+import type { EgressCaps } from '../../domain/egress.ts';
 import type { WantAnswer } from '../../wire/egress.ts';
 import type { NoRoom } from './room.ts';
 import type { Host } from './entities.ts';
@@ -23,12 +24,24 @@ export function deny(state: State, host: Host, { reason, at }: NoRoom, now: numb
   return { kind: 'none', reason, retryInMs: Math.ceil(when - now) };
 }
 
-function intervalOf({ ratePerMs }: State, { limits }: Host, byPool: boolean): number {
-  const interval = Math.max(
-    limits.delayMs,
-    limits.perMinute > 0 ? MINUTE_MS / limits.perMinute : 0,
-    limits.perHour > 0 ? HOUR_MS / limits.perHour : 0,
-    byPool && ratePerMs > 0 ? 1 / ratePerMs : 0,
-  );
+function intervalOf(state: State, { limits }: Host, byPool: boolean): number {
+  const interval = Math.max(limits.delayMs, atMost(limits), byPool ? intervalOfPool(state, limits) : 0);
   return Math.min(INTERVAL_MAX_MS, Math.max(INTERVAL_MIN_MS, interval));
+}
+
+/**
+ * As fast as budgets come back, if one is used up. Otherwise it is only the distance between two requests through one
+ * proxy that was too short, and all of them together serve faster than each.
+ */
+function intervalOfPool(
+  { ratePerMs, byState }: State,
+  { egressDelayMs, egressCaps }: Host['limits'],
+): number {
+  if (byState.rate_limited > 0 && ratePerMs > 0) return 1 / ratePerMs;
+  return Math.max(egressDelayMs, atMost(egressCaps)) / Math.max(1, byState.available + byState.leased);
+}
+
+/** Between two, if no more than that may come. */
+function atMost({ perMinute, perHour }: EgressCaps): number {
+  return Math.max(perMinute > 0 ? MINUTE_MS / perMinute : 0, perHour > 0 ? HOUR_MS / perHour : 0);
 }
