@@ -1,7 +1,7 @@
 /** HTTP/2 as a scraper fetches it: a worker of its own process, a site that offers both, and what the site saw. */
 import t from 'tap';
 import { writeFileSync, mkdirSync } from 'node:fs';
-import { createSecureServer, type Http2ServerRequest } from 'node:http2';
+import { createSecureServer } from 'node:http2';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { createClient } from '../../src/client/client.ts';
@@ -39,7 +39,7 @@ t.test(
         response.writeHead(302, { location: '/there' }).end();
         return;
       }
-      if (path.startsWith('/one')) sessions.add((request as Http2ServerRequest).stream.session);
+      if (path.startsWith('/one')) sessions.add(request.stream.session);
       response.setHeader('content-encoding', 'gzip');
       response.end(gzipSync(`${request.method} ${path} over ${request.httpVersion}`));
     });
