@@ -13,13 +13,13 @@ const TTL_MS = 3_000;
 const server = await startNatsServer(t);
 const { bucket } = await openClusterBucket(server);
 
-t.test('a leader that is killed is replaced when its time is over', async (t) => {
+t.test('a leader that is killed is replaced within its time limit and a second', async (t) => {
   const [a, b] = await candidates(t, 'killed');
   a.signal('SIGKILL');
   const began = performance.now();
   await b.said('leading');
   const tookMs = performance.now() - began;
-  t.ok(tookMs < 2 * TTL_MS, `${Math.round(tookMs)} ms`);
+  t.ok(tookMs < TTL_MS + 1_000, `${Math.round(tookMs)} ms`);
   t.equal((await readHolder(bucket, 'killed'))?.owner, 'b');
 });
 

@@ -8,7 +8,7 @@ import type { Role } from '../../src/domain/role.ts';
 import { applyTopology } from '../../src/nats/apply-topology.ts';
 import { openBucket, type Bucket } from '../../src/nats/bucket.ts';
 import type { Connection } from '../../src/nats/connect.ts';
-import { createServices } from '../../src/nats/services-client.ts';
+import { createServices, type Services } from '../../src/nats/services-client.ts';
 import { createNames, type Names } from '../../src/wire/names.ts';
 import { STEADY_TTL } from './leader-ttl.ts';
 import { quietLog, startNatsServer, temporaryFolder, type Teardown, type TestServer } from './nats-server.ts';
@@ -21,6 +21,7 @@ export interface SmallCluster {
   readonly bucket: Bucket;
   readonly names: Names;
   readonly start: (role: Role, id: string) => Promise<Running>;
+  readonly services: Services;
   readonly call: <T = Record<string, unknown>>(verb: string, body: object) => Promise<T>;
   /** The id of the task. */
   readonly submit: (run: string, key: string, input?: object) => Promise<string>;
@@ -82,6 +83,7 @@ export async function startSmallCluster(
     connection,
     bucket: openBucket(connection, names.bucket('cluster')),
     names,
+    services,
     call,
     async start(role, id) {
       const actor = await startActor({ ...config, actor: { ...config.actor, id } }, { role, log: quietLog });
