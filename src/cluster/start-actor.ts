@@ -127,7 +127,12 @@ async function begin(life: Life, connection: Connection): Promise<Running> {
     isRunning: isProcessRunning,
     deadAfterMs: config.heartbeat.deadAfter,
     log,
-    measure: () => ({ paused: !gate.isOpen(), loopDelayMs: loopDelay.takeMaxMs(), inFlight: inFlight() }),
+    measure: () => ({
+      paused: !gate.isOpen(),
+      loopDelayMs: loopDelay.takeMaxMs(),
+      inFlight: inFlight(),
+      memoryBytes: process.memoryUsage.rss(),
+    }),
   });
   cleanup.add('heartbeat', () => identity.end());
 
