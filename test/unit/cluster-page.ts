@@ -10,7 +10,12 @@ import { createShownHosts } from '../../src/policy/shown-hosts.ts';
 import { addTallies, nextTally } from '../../src/policy/tally.ts';
 import { listTargets } from '../../src/policy/targets.ts';
 import { describeCluster } from '../../src/telemetry/cluster-metrics.ts';
+import { createEgressMetrics } from '../../src/telemetry/egress-metrics.ts';
 import { renderFamilies } from '../../src/telemetry/exposition.ts';
+import { createFetchMetrics } from '../../src/telemetry/fetch-metrics.ts';
+import { watchLoopDelay } from '../../src/telemetry/loop-delay.ts';
+import { createActorMetrics } from '../../src/telemetry/metrics.ts';
+import { createSinkMetrics } from '../../src/telemetry/sink-metrics.ts';
 import { projectRoot } from '../../src/project-root.ts';
 import { createTally } from '../../src/telemetry/tally.ts';
 import { makeBeat, makeFacts } from '../kit/cluster-facts.ts';
@@ -30,6 +35,26 @@ t.test('names, types and help are as Prometheus wants them', async (t) => {
     t.equal(name.endsWith('_total'), type === 'counter', `${name} is a ${type}`);
     t.notMatch(name, /_(ms|milliseconds|kb|percent)$/);
   }
+});
+
+t.test('no name is also on the page of an actor, where sums would count it twice', async (t) => {
+  const loopDelay = watchLoopDelay();
+  t.teardown(() => loopDelay.stop());
+  const facts = {
+    role: 'worker',
+    id: 'w1',
+    version: '1',
+    heartbeatFailures: () => 0,
+    inFlight: () => 0,
+  } as const;
+  const { registry } = createActorMetrics({ ...facts, loopDelay });
+  createFetchMetrics(registry, () => ({ waiting: 0, leases: 0, sockets: 0, browserPages: 0 }));
+  createEgressMetrics(registry);
+  createSinkMetrics(registry, 's');
+  const own = new Set(registry.getMetricsAsArray().map(({ name }) => name));
+  t.ok(own.has('trawl_fetches_total'));
+  const both = describeCluster(makeFacts(EVERYTHING, { decisions: {} })).filter(({ name }) => own.has(name));
+  t.same(both, []);
 });
 
 t.test('the table in the README has all of them, and no others', async (t) => {

@@ -130,6 +130,10 @@ t.test('a record is read as it was written; other bounds still count', async (t)
   t.equal(countDurations(read.sums.task), 9);
   t.equal(read.sums.task.seconds, 2);
   t.throws(() => decodeLife(encode({ role: 'worker' })), { code: 'INVALID' });
+  for (const host of ['a.test', ['a.test', -1], ['a.test', 'many'], [1, 2]])
+    t.throws(() => decodeLife(encode({ ...lifeOf(sums), sums: { ...sums, hosts: [host] } })), {
+      code: 'INVALID',
+    });
 });
 
 t.test('a life is over when its actor is, and not before its heartbeat can have been heard', async (t) => {
