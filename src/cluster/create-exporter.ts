@@ -1,6 +1,6 @@
 /** An exporter, with its ports fitted to the NATS adapters. */
 import { setTimeout as delay } from 'node:timers/promises';
-import { createExporter, type ExporterPorts } from '../actors/exporter.ts';
+import { createExporter, EXPORTER_DEFAULTS, type ExporterPorts } from '../actors/exporter.ts';
 import type { Beat } from '../domain/beat.ts';
 import type { ClusterFacts } from '../domain/cluster-facts.ts';
 import { Failure } from '../domain/failure.ts';
@@ -26,7 +26,10 @@ const SINKS_MAX_MS = 2_000;
 export function createClusterExporter(parts: ActorParts): Actor {
   const { connection, names, registry } = parts;
   createSinkGauges(registry, () => readSinks(parts));
-  const exporter = createExporter(createPorts(parts));
+  const exporter = createExporter(createPorts(parts), {
+    ...EXPORTER_DEFAULTS,
+    freshMs: parts.config.metrics.fresh,
+  });
   return {
     ...exporter,
     async run(stop) {
@@ -99,16 +102,13 @@ function createPorts({ config, connection, names, bucket, log }: ActorParts): Ex
     const tally = tallies.sum();
     const at = Date.now();
     const now = performance.now();
-    const storedIn = (stream: string): number =>
-      found.streams.find((facts) => facts.stream === stream)?.messages ?? 0;
     return {
       snapshot: buildSnapshot({
         at,
         counts,
         tally,
         queue: found.queue,
-        tasksStored: storedIn('TASKS'),
-        intake: storedIn('INTAKE'),
+        intake: found.streams.find(({ stream }) => stream === 'INTAKE')?.messages ?? 0,
         runs: runs.byState(),
         beats: [...beats.values()],
         loads: found.loads,
