@@ -8,6 +8,7 @@ import { once } from 'node:events';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
+import { parseSnapshot } from '../../src/domain/snapshot.ts';
 import { localConfig } from '../../src/local/prometheus.ts';
 import { prometheusPort } from '../../src/local/layout.ts';
 import { findBusyPorts } from '../../src/local/ports.ts';
@@ -102,15 +103,15 @@ t.test('every panel of every dashboard has data', { timeout: 170_000 }, async (t
 
 /** The pages that the README looks at with curl, which not every machine has. */
 async function looksAt(t: Test, exporter: string): Promise<void> {
-  const paths = commandsOf('Watching it').flatMap(
-    (command) => /^curl -s 127\.0\.0\.1:8080(\/\w+)$/.exec(command)?.[1] ?? [],
+  const paths = commandsOf('Metrics').map(
+    (command) => /^curl http:\/\/127\.0\.0\.1:8080(\/\w+)$/.exec(command)?.[1],
   );
-  t.strictSame(paths, ['/metrics', '/targets']);
-  const [metrics, targets] = await Promise.all(
-    paths.map((path) => fetch(`${exporter}${path}`).then((page) => page.text())),
-  );
+  t.strictSame(paths, ['/metrics', '/snapshot', '/targets']);
+  const read = (path = ''): Promise<string> => fetch(`${exporter}${path}`).then((page) => page.text());
+  const [metrics = '', snapshot = '', targets = ''] = await Promise.all(paths.map(read));
   t.match(metrics, /^trawl_tasks_done_total \d/m);
-  t.match(JSON.parse(targets ?? ''), [{ targets: [/^127\.0\.0\.1:\d+$/], labels: { trawl_role: String } }]);
+  t.ok(parseSnapshot(JSON.parse(snapshot)).totals.done > 0);
+  t.match(JSON.parse(targets), [{ targets: [/^127\.0\.0\.1:\d+$/], labels: { trawl_role: String } }]);
 }
 
 /** Through make, as a person does it, and Ctrl-C at the end. */

@@ -61,7 +61,8 @@ t.test('the socket of a long home is elsewhere, always in the same place', async
 t.test('our entries and nobody else’s', async (t) => {
   const { marker, state, data, logs, secrets, socket } = planLayout({ home: '/x/.trawl', shortFolder });
   for (const path of [marker, state, data, logs, secrets, socket]) t.match(basename(path), HOME_ENTRIES);
-  for (const name of ['nats-1.conf', 'nats-3.pid', 'lock.7', 'cluster.json.new']) t.match(name, HOME_ENTRIES);
+  for (const name of ['nats-1.conf', 'nats-3.pid', 'lock.7', 'cluster.json.new', 'prometheus'])
+    t.match(name, HOME_ENTRIES);
   for (const name of ['notes.txt', 'data2', 'my-logs', 'nats.conf', '.git', 'lock'])
     t.notMatch(name, HOME_ENTRIES);
 });
