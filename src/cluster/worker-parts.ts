@@ -95,6 +95,7 @@ async function openTools(
   const publisher = await open(names.stream('TASKS'));
   const writer = createLedgerWriter(connection, {
     names,
+    durability: options.durability,
     batchMax: options.batch,
     ackTimeoutMs: options.ackTimeoutMs,
     log,

@@ -52,9 +52,16 @@ const dead = (run: string, id: string): Outcome => ({
 async function open(
   t: Teardown,
   server: TestServer,
+  durability: 'always' | 'interval' = 'interval',
 ): Promise<{ connection: Connection; writer: LedgerWriter; reader: LedgerReader }> {
   const connection = await server.connect();
-  const writer = createLedgerWriter(connection, { names, batchMax: 100, ackTimeoutMs: 2_000, log: quietLog });
+  const writer = createLedgerWriter(connection, {
+    names,
+    durability,
+    batchMax: 100,
+    ackTimeoutMs: 2_000,
+    log: quietLog,
+  });
   t.teardown(() => writer.close());
   return { connection, writer, reader: createLedgerReader(connection, names) };
 }
@@ -178,7 +185,7 @@ for (const sync of ['interval', 'always'] as const) {
     { timeout: 60_000 },
     async (t) => {
       const fragile = await prepare(t, sync);
-      const { writer, reader } = await open(t, fragile);
+      const { writer, reader } = await open(t, fragile, sync);
       const total = 3_000;
       let killed = 0;
       const settled = new Map<string, string>();
