@@ -34,7 +34,6 @@ export interface LaneParts {
   readonly batches: CommitLane<RecordChange>;
   /** Nobody else's, in any life. */
   readonly writer: string;
-  readonly groupMax: number;
   /** As many are stored by themselves. */
   readonly singlesMax: number;
   readonly log: Log;
@@ -61,7 +60,7 @@ const CLOSED: ChangeOutcome = { kind: 'failed', reason: 'closed' };
 const FRESH_MS = 2_000;
 
 export function createLedgerLane(parts: LaneParts): LedgerLane {
-  const { connection, names, publisher, tally, batches, groupMax, singlesMax, log } = parts;
+  const { connection, names, publisher, tally, batches, singlesMax, log } = parts;
   const queue: Entry[] = [];
   let underWay = 0;
   let running = false;
@@ -70,16 +69,15 @@ export function createLedgerLane(parts: LaneParts): LedgerLane {
   let life = begin();
 
   return {
-    commit: (change) =>
-      new Promise((resolve) => {
-        if (closed) {
-          resolve(CLOSED);
-          return;
-        }
+    commit(change) {
+      // So many wait for a batch that whoever comes now goes with them.
+      if (closed || batches.pending() > singlesMax) return batches.commit(change);
+      return new Promise((resolve) => {
         queue.push({ change, resolve });
         if (!running) void run();
-      }),
-    pending: () => queue.length + underWay,
+      });
+    },
+    pending: () => queue.length + underWay + batches.pending(),
     close() {
       closed = true;
       for (const { resolve } of queue.splice(0)) resolve(CLOSED);
@@ -99,20 +97,26 @@ export function createLedgerLane(parts: LaneParts): LedgerLane {
     // Whatever is asked for in this turn of the loop travels together.
     await Promise.resolve();
     while (queue.length > 0) {
-      const entries = queue.splice(0, groupMax);
-      underWay = entries.length;
-      const changes = entries.map(({ change }) => change);
-      const isLight = changes.length <= singlesMax && changes.every(({ index }) => index === undefined);
-      const outcomes = await (isLight
-        ? storeSingly(changes)
-        : Promise.all(changes.map((change) => batches.commit(change))));
-      for (const [at, { resolve }] of entries.entries()) resolve(outcomes[at] ?? CLOSED);
-      underWay = 0;
+      const entries = queue.splice(0);
+      const isLight =
+        entries.length <= singlesMax && entries.every(({ change }) => change.index === undefined);
+      await (isLight ? storeSingly(entries) : storeTogether(entries));
     }
     running = false;
   }
 
-  async function storeSingly(changes: readonly RecordChange[]): Promise<readonly ChangeOutcome[]> {
+  async function storeTogether(entries: readonly Entry[]): Promise<void> {
+    await Promise.all(entries.map(({ change, resolve }) => batches.commit(change).then(resolve)));
+  }
+
+  async function storeSingly(entries: readonly Entry[]): Promise<void> {
+    underWay = entries.length;
+    const outcomes = await storeGroup(entries.map(({ change }) => change));
+    underWay = 0;
+    for (const [at, { resolve }] of entries.entries()) resolve(outcomes[at] ?? CLOSED);
+  }
+
+  async function storeGroup(changes: readonly RecordChange[]): Promise<readonly ChangeOutcome[]> {
     const began = performance.now();
     life.group += 1;
     const { writer, group, tally: counters } = life;

@@ -31,7 +31,6 @@ export interface LedgerWriterOptions {
 const LANES = 2;
 /** From how many changes on a batch is cheaper: with `always` the server syncs once per message, or a few times per batch. */
 const SINGLES_MAX = { always: 8, interval: 200 } as const;
-const GROUP_MAX = 400;
 const NO_LONGER_DEAD = new Uint8Array();
 
 export function createLedgerWriter(connection: Connection, options: LedgerWriterOptions): LedgerWriter {
@@ -61,7 +60,7 @@ export function createLedgerWriter(connection: Connection, options: LedgerWriter
       commit(record, 0, record.state === 'dead' ? { accepted: 1, dead: 1 } : deltaOf(record)),
     async settle(outcome, acceptSeq) {
       const settled = await commit(outcome, acceptSeq, deltaOf(outcome));
-      return settled.kind === 'refused' ? countOther(outcome.spec) : settled;
+      return settled.kind === 'refused' ? countOther(outcome.spec, acceptSeq) : settled;
     },
     redrive: (record, deadSeq) => commit(record, deadSeq, { redriven: 1 }, NO_LONGER_DEAD),
     drop: (outcome, deadSeq) => commit(outcome, deadSeq, { redriven: 1, cancelled: 1 }, NO_LONGER_DEAD),
@@ -88,9 +87,11 @@ export function createLedgerWriter(connection: Connection, options: LedgerWriter
   }
 
   /** Whoever is refused lets the task go, and may be the last to know of it: what is there instead must be counted. */
-  async function countOther(spec: TaskSpec): Promise<ChangeOutcome> {
+  async function countOther(spec: TaskSpec, acceptSeq: number): Promise<ChangeOutcome> {
     try {
       const found = await readRecord(connection, names, spec);
+      if (found?.seq === acceptSeq)
+        return { kind: 'failed', reason: 'refused by a server that leads no more' };
       if (found) await tally.ensureCounted([found]);
       return { kind: 'refused' };
     } catch (error) {
@@ -108,7 +109,6 @@ export function createLedgerWriter(connection: Connection, options: LedgerWriter
       tally,
       batches,
       writer,
-      groupMax: GROUP_MAX,
       singlesMax,
       log,
     });

@@ -36,10 +36,9 @@ export function isCounted(
   return change.group <= group || extra.includes(change.seq);
 }
 
-/** For the writer itself: all that it has stored in this group, after all that it has stored before. */
+/** For the writer itself, by what it has counted so far, if nobody else has counted for it. */
 export function countGroup(before: WriterCounts, changes: readonly Counted[], group: number): WriterCounts {
-  const open = changes.filter((change) => !isCounted(before, change));
-  return { ...addUp(before, open), group: Math.max(group, before.group), extra: [] };
+  return { ...addUp(before, changes), group };
 }
 
 /** For somebody else: these alone. Undefined when they are counted already. */

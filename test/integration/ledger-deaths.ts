@@ -68,6 +68,8 @@ interface Doomed {
   fallAsleep(): void;
   /** Resolves when it has tried to count. */
   readonly tried: Promise<void>;
+  /** The next of its counters is refused. */
+  failNext(): void;
   /** Its counters go on their way. */
   wake(): void;
 }
@@ -76,25 +78,31 @@ async function createDoomed(t: Teardown): Promise<Doomed> {
   const own = await server.connect('doomed');
   const held: (() => void)[] = [];
   let asleep = false;
-  let try_ = (): void => undefined;
-  const tried = new Promise<void>((resolve) => (try_ = resolve));
+  let failing = false;
+  let attempted = (): void => undefined;
+  const tried = new Promise<void>((resolve) => (attempted = resolve));
   const publish: Connection['nc']['publish'] = (subject, payload, options) => {
-    const headers = options?.headers?.['encode' as never] as (() => Uint8Array) | undefined;
+    if (failing && subject.startsWith('trawl.count.')) {
+      failing = false;
+      throw new Error('no room');
+    }
     if (!asleep || !subject.startsWith('trawl.count.')) {
       own.nc.publish(subject, payload, options);
       return;
     }
     // The header object is used again for the next message: its bytes are what counts.
-    const bytes = headers?.call(options?.headers);
+    const { headers } = (options ?? {}) as unknown as { headers?: { encode(): Uint8Array } };
+    const bytes = headers?.encode();
     const kept = { ...options, headers: { encode: () => bytes } as never };
     held.push(() => own.nc.publish(subject, payload, kept));
-    try_();
+    attempted();
   };
   const nc = Object.create(own.nc, { publish: { value: publish } }) as Connection['nc'];
   return {
     writer: createWriter(t, { ...own, nc }),
     tried,
     fallAsleep: () => void (asleep = true),
+    failNext: () => void (failing = true),
     wake() {
       asleep = false;
       for (const send of held.splice(0)) send();
@@ -212,4 +220,15 @@ t.test('the counters cannot be stored: nobody is told that the change is', async
   t.match(await settled, { kind: 'failed', reason: /not counted/ });
   t.match(await heir.settle(done('unstored', 'a'), acceptSeq), { kind: 'refused' });
   t.match(await reader.counts('unstored'), { accepted: 1, done: 1 });
+});
+
+t.test('a group that it could not count is not covered up by the next', async (t) => {
+  const doomed = await createDoomed(t);
+  const acceptSeq = seqOf(await doomed.writer.accept(queued('skipped', 'a')));
+  doomed.failNext();
+  t.match(await doomed.writer.settle(done('skipped', 'a'), acceptSeq), { kind: 'failed', reason: /no room/ });
+  t.match(await doomed.writer.accept(queued('skipped', 'b')), { kind: 'stored' });
+  t.match(await reader.counts('skipped'), { accepted: 2, done: 0 });
+  t.match(await heir.settle(done('skipped', 'a'), acceptSeq), { kind: 'refused' });
+  t.match(await reader.counts('skipped'), { accepted: 2, done: 1 });
 });

@@ -58,12 +58,13 @@ export function createHousekeeping(ports: HousekeepingPorts, limits: Housekeepin
   };
 
   async function settleCancelled(over: AbortSignal): Promise<void> {
+    const isOver = (): boolean => over.aborted;
     for (const { id, state, final } of ports.runs()) {
-      if (state !== 'cancelled' || final !== undefined || over.aborted) continue;
+      if (state !== 'cancelled' || final !== undefined || isOver()) continue;
       // Also where nothing seems to be open: what nobody has counted yet does not show.
       const settled = await ports.cancelLeft(id, over);
       if (settled > 0) log.info('run.cleared', { run: id, cancelled: settled });
-      if ((await ports.countOpen(id)) === 0) await ports.finish(id);
+      if (!isOver() && (await ports.countOpen(id)) === 0) await ports.finish(id);
     }
   }
 

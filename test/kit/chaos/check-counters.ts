@@ -19,7 +19,7 @@ interface Run {
 }
 
 /** One problem per run is enough: after the first moment all others are wrong as well. */
-export function* checkCounters({ ledger, runs: records }: ChaosStory): Generator<string> {
+export function* checkCounters({ ledger, left, runs: records }: ChaosStory): Generator<string> {
   const runs = new Map<string, Run>();
   const wrong = new Set<string>();
   let touched = new Set<string>();
@@ -42,9 +42,12 @@ export function* checkCounters({ ledger, runs: records }: ChaosStory): Generator
   }
   for (const [id, run] of runs) {
     compare(run);
-    const [first] = run.waiting;
-    if (first)
-      yield `run ${id}: ${run.waiting.length} changes were never counted, ${first.task} of ${first.writer}`;
+    // What is still in a stream comes again, and is counted then.
+    const lost = run.waiting.filter(({ task, delta }) =>
+      delta.accepted === 1 ? left.intake === 0 : !left.tasks.has(task),
+    );
+    const [first] = lost;
+    if (first) yield `run ${id}: ${lost.length} changes were never counted, ${first.task} of ${first.writer}`;
   }
   for (const { id, final } of records) {
     const held = runs.get(id)?.held ?? NO_COUNTS;

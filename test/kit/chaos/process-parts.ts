@@ -21,9 +21,9 @@ export interface ProcessParts {
 }
 
 /** Now and then it dies when it is about to count what it has stored. */
-const DIES_BEFORE_COUNT = 0.02;
+const DIES_BEFORE_COUNT = 0.005;
 
-export async function openProcess(role: string): Promise<ProcessParts> {
+export async function openProcess(role: string, diesBeforeCount = DIES_BEFORE_COUNT): Promise<ProcessParts> {
   const { config } = loadConfig({ flags: {}, env: process.env, cwd: process.cwd() });
   const names = createNames(config.namespace);
   const id = createActorId();
@@ -35,7 +35,7 @@ export async function openProcess(role: string): Promise<ProcessParts> {
     log,
     whenUnreachable: 'wait',
   });
-  const connection = dyingBeforeCount(whole, names);
+  const connection = dyingBeforeCount(whole, { names, chance: diesBeforeCount });
   return {
     config,
     names,
@@ -48,12 +48,14 @@ export async function openProcess(role: string): Promise<ProcessParts> {
   };
 }
 
-function dyingBeforeCount(connection: Connection, names: Names): Connection {
+function dyingBeforeCount(
+  connection: Connection,
+  { names, chance }: { names: Names; chance: number },
+): Connection {
   const { nc } = connection;
   const counters = names.count('', '').slice(0, -1);
   const publish: typeof nc.publish = (subject, payload, options) => {
-    if (subject.startsWith(counters) && Math.random() < DIES_BEFORE_COUNT)
-      process.kill(process.pid, 'SIGKILL');
+    if (subject.startsWith(counters) && Math.random() < chance) process.kill(process.pid, 'SIGKILL');
     nc.publish(subject, payload, options);
   };
   return { ...connection, nc: Object.create(nc, { publish: { value: publish } }) as typeof nc };

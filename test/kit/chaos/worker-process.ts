@@ -33,9 +33,13 @@ import { createRegistry } from '../../../src/scrapers/registry.ts';
 import { openProcess } from './process-parts.ts';
 
 const DIES = 0.01;
+const DIES_BEFORE_COUNT = 0.03;
 
 const [, , bug = 'none'] = process.argv;
-const { config, connection, names, bucket, id, log, announce, leaseMs } = await openProcess('worker');
+const { config, connection, names, bucket, id, log, announce, leaseMs } = await openProcess(
+  'worker',
+  bug === 'count-own' ? DIES_BEFORE_COUNT : undefined,
+);
 const options = { batch: config.publisher.batch, ackTimeoutMs: config.publisher.ackTimeout, log };
 const publisher = await createPublisher(connection, {
   stream: names.stream('TASKS'),
