@@ -96,6 +96,7 @@ export async function openTools(
   const table = createRunTable(runs, ({ kind, run }) => announce({ about: 'run', kind, facts: run }));
   const writer = createLedgerWriter(connection, {
     names,
+    durability: config.durability,
     batchMax: config.publisher.batch,
     ackTimeoutMs: config.publisher.ackTimeout,
     log,
@@ -160,7 +161,11 @@ export function portsOf(parts: CoordinatorSurroundings, tools: CoordinatorTools)
     ledger: {
       accept: (record) => writer.accept(record),
       countDuplicates: (count) => duplicates.count(count),
-      readMany: (run, ids) => reader.readMany(run, ids),
+      async readMany(run, ids) {
+        const found = await reader.readMany(run, ids);
+        await writer.ensureCounted(found.values());
+        return found;
+      },
       counts: (run) => reader.counts(run),
       lastSeq: async () => (await connection.jsm.streams.info(names.stream('LEDGER'))).state.last_seq,
     },

@@ -114,6 +114,7 @@ async function openTools(parts: WorkerParts, cleanup: Cleanup): Promise<Tools> {
   const publisher = await open(names.stream('TASKS'));
   const writer = createLedgerWriter(connection, {
     names,
+    durability: options.durability,
     batchMax: options.batch,
     ackTimeoutMs: options.ackTimeoutMs,
     log,

@@ -11,7 +11,7 @@ export async function buryUnreadable(
   message: Unreadable,
   parts: {
     readonly reader: Pick<LedgerReader, 'read'>;
-    readonly writer: Pick<LedgerWriter, 'settle'>;
+    readonly writer: Pick<LedgerWriter, 'settle' | 'ensureCounted'>;
     readonly words: Pick<TaskWords, 'ack' | 'giveBack'>;
     readonly log: Log;
   },
@@ -30,11 +30,16 @@ export async function buryUnreadable(
 
 async function settle(
   { subject, data, reason }: Unreadable,
-  { reader, writer }: { reader: Pick<LedgerReader, 'read'>; writer: Pick<LedgerWriter, 'settle'> },
+  {
+    reader,
+    writer,
+  }: { reader: Pick<LedgerReader, 'read'>; writer: Pick<LedgerWriter, 'settle' | 'ensureCounted'> },
 ): Promise<boolean> {
   const [run = '', id = ''] = subject.split('.').slice(-2);
   const stored = await reader.read(run, id);
-  if (stored?.record.state !== 'queued') return true;
+  if (!stored) return true;
+  await writer.ensureCounted([stored]);
+  if (stored.record.state !== 'queued') return true;
   const { spec, faults } = stored.record;
   const error = { code: 'INVALID', message: `its message cannot be read: ${reason}` };
   const dead = { state: 'dead', spec, at: Date.now(), faults, error, original: data } as const;

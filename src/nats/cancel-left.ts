@@ -1,7 +1,7 @@
-/** Settles as cancelled whatever a run still has open. */
+/** Settles as cancelled whatever a run still has open, and counts whatever was stored by somebody who died of it. */
 import type { Names } from '../wire/names.ts';
-import { decodeRecord } from '../wire/task-codec.ts';
 import { cancelCarried } from './carried.ts';
+import { decodeStored } from '../wire/task-codec.ts';
 import type { Connection } from './connect.ts';
 import type { LedgerWriter } from './ledger.ts';
 import { readPages } from './read-last.ts';
@@ -19,9 +19,10 @@ export async function cancelLeft(
   const query = { stream: names.stream('LEDGER'), subject: names.ledger(run, '*'), limitMs: LIMIT_MS };
   for await (const page of readPages(connection, query)) {
     if (over.aborted) break;
+    const found = [...page.values()].map(({ seq, data }) => ({ seq, ...decodeStored(data) }));
+    await writer.ensureCounted(found);
     const outcomes = await Promise.all(
-      [...page.values()].map(async ({ seq, data }) => {
-        const record = decodeRecord(data);
+      found.map(async ({ seq, record }) => {
         if (record.state !== 'queued') return undefined;
         const { spec, faults } = record;
         return writer.settle({ state: 'cancelled', spec, faults, at: Date.now(), reason }, seq);

@@ -11,7 +11,7 @@
 import { randomBytes } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import { Failure } from '../domain/failure.ts';
-import { NO_COUNTS } from '../policy/counters.ts';
+import { NOTHING_COUNTED } from '../policy/counted.ts';
 import type { Log } from '../telemetry/log.ts';
 import type { Names } from '../wire/names.ts';
 import { decodeCount, encodeCount, type CountRecord } from '../wire/task-codec.ts';
@@ -52,8 +52,8 @@ interface Group extends Change {
 }
 
 const TURN = 'turn';
-const TURN_RECORD = encodeCount({ ...NO_COUNTS, recent: [] });
-const NOTHING: CountRecord = { ...NO_COUNTS, recent: [] };
+const NOTHING: CountRecord = { ...NOTHING_COUNTED, recent: [] };
+const TURN_RECORD = encodeCount(NOTHING);
 /** Messages that are counted in one write. */
 const GROUP_MAX = 256;
 /** Messages that a count remembers: more than its writer can have unacknowledged. */

@@ -2,7 +2,7 @@
 import { NO_COUNTS, sumCounts, type CountRecord } from '../policy/counters.ts';
 import { decode } from '../wire/codec.ts';
 import type { Names } from '../wire/names.ts';
-import { decodeCount, decodeRecord } from '../wire/task-codec.ts';
+import { decodeCount, decodeStored } from '../wire/task-codec.ts';
 import type { Connection } from './connect.ts';
 import type { DeadMark, LedgerReader, Stored } from './ledger.ts';
 import { readLast } from './read-last.ts';
@@ -16,12 +16,7 @@ export function createLedgerReader(connection: Connection, names: Names): Ledger
   const stream = names.stream('LEDGER');
 
   return {
-    async read(run, id) {
-      const message = await connection.jsm.streams.getMessage(stream, {
-        last_by_subj: names.ledger(run, id),
-      });
-      return message ? { seq: message.seq, record: decodeRecord(message.data) } : undefined;
-    },
+    read: (run, id) => readRecord(connection, names, { run, id }),
     async readMany(run, ids) {
       const found = new Map<string, Stored>();
       for (let at = 0; at < ids.length; at += READ_MAX) {
@@ -32,7 +27,7 @@ export function createLedgerReader(connection: Connection, names: Names): Ledger
         });
         for (const id of some) {
           const message = last.get(names.ledger(run, id));
-          if (message) found.set(id, { seq: message.seq, record: decodeRecord(message.data) });
+          if (message) found.set(id, { seq: message.seq, ...decodeStored(message.data) });
         }
       }
       return found;
@@ -69,6 +64,17 @@ export function createLedgerReader(connection: Connection, names: Names): Ledger
       return [...last.keys()].map((subject) => tokensOf(subject).run);
     },
   };
+}
+
+/** From the leader of the stream, as it is now. */
+export async function readRecord(
+  { jsm }: Connection,
+  names: Names,
+  { run, id }: { readonly run: string; readonly id: string },
+): Promise<Stored | undefined> {
+  const query = { last_by_subj: names.ledger(run, id) };
+  const message = await jsm.streams.getMessage(names.stream('LEDGER'), query);
+  return message ? { seq: message.seq, ...decodeStored(message.data) } : undefined;
 }
 
 /** `….<run>.<id>` */

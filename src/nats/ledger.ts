@@ -1,11 +1,14 @@
-/** The ledger: one record per task, changed only by compare-and-set, and counters that are committed with the changes. */
+/** The ledger: one record per task, changed only by compare-and-set, and counters that are stored before anybody hears of a change. */
 import type { LedgerRecord, Outcome } from '../domain/task.ts';
 import type { CountRecord } from '../policy/counters.ts';
+import type { Stamp } from '../wire/task-codec.ts';
 import type { ChangeOutcome } from './commit-lane.ts';
 
 export interface Stored {
   readonly seq: number;
   readonly record: LedgerRecord;
+  /** Whose counters it is in, or will be; absent: it was stored together with them. */
+  readonly by?: Stamp;
 }
 
 /** What the index of dead tasks tells of one, without reading its record. */
@@ -25,7 +28,7 @@ export interface DeadEntry extends DeadMark {
 
 type Queued = Extract<LedgerRecord, { state: 'queued' }>;
 
-/** One per actor life; commits in atomic batches, together with this writer's counters. */
+/** One per actor life. What it says is stored is also counted, and so is what was there when it says refused to a settlement. */
 export interface LedgerWriter {
   /** `refused`: the task is known already. A `dead` record is for what was submitted and is no task. */
   accept(record: Queued | Extract<LedgerRecord, { state: 'dead' }>): Promise<ChangeOutcome>;
@@ -35,6 +38,11 @@ export interface LedgerWriter {
   redrive(record: Queued, deadSeq: number): Promise<ChangeOutcome>;
   /** From dead to cancelled: nobody wants it any more. */
   drop(outcome: Extract<LedgerRecord, { state: 'cancelled' }>, deadSeq: number): Promise<ChangeOutcome>;
+  /**
+   * Counts what somebody stored who may have died before counting it. Asked for whatever is read from the ledger,
+   * before it is replaced or work goes on that rests on it: afterwards nobody could tell.
+   */
+  ensureCounted(found: Iterable<Stored>): Promise<void>;
   pending(): number;
   close(): void;
 }

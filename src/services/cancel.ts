@@ -56,6 +56,7 @@ export function createCancelServices(ports: CancelPorts): Record<string, Verb> {
     const stored = await reader.read(run, id);
     if (!stored) throw new Failure('INVALID', `the run ${run} has no task ${id}`);
     const { seq, record } = stored;
+    await writer.ensureCounted([stored]);
     if (record.state !== 'queued') return { cancelled: false, state: record.state };
     const { spec } = record;
     const faults = (await ports.readCarried({ run, id })) ?? record.faults;

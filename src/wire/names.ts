@@ -28,7 +28,7 @@ export interface Names {
   ledger(run: string, id: string): string;
   /** Marks a dead task, so that dead ones are found without looking at the others. */
   dead(run: string, id: string): string;
-  /** What one writer has changed in a run, committed with the changes. */
+  /** How much one writer has changed in a run. */
   count(run: string, writer: string): string;
   /** A piece of what a task emitted and one record does not hold. */
   blob(task: { run: string; id: string }, upload: string, piece: string): string;

@@ -11,6 +11,10 @@ import { PRIORITIES, type LedgerRecord, type TaskMessage } from '../domain/task.
 
 const VERSION = 1;
 
+/** How msgpack begins a map of fewer than 16 fields. */
+const SMALL_MAP = 0x80;
+const SMALL_MAP_FIELDS = 15;
+
 const options = {
   useRecords: false,
   variableMapSize: true,
@@ -90,6 +94,8 @@ const record = v.variant('state', [
   v.object({ ...common, state: v.literal('cancelled'), reason: text }),
 ]);
 
+const stamp = v.object({ writer: text, group: count });
+
 /** A counter that a writer of an older version does not keep is 0. */
 const total = v.optional(count, 0);
 const counts = v.object({
@@ -101,16 +107,55 @@ const counts = v.object({
   redriven: total,
   items: total,
   recent: v.optional(v.array(count), []),
+  group: total,
+  extra: v.optional(v.array(count), []),
 });
 
-/** Cumulative totals of one writer for one run, and the intake sequences whose duplicates are already in them. */
-export type CountRecord = Readonly<v.InferOutput<typeof counts>>;
+/**
+ * Cumulative totals of one writer for one run, and what is in them: of duplicates the intake sequences `recent`, of
+ * changes that were stored by themselves those of `policy/counted.ts`.
+ */
+export type CountRecord = ReadonlyLists<v.InferOutput<typeof counts>>;
+
+type ReadonlyLists<T> = { readonly [Name in keyof T]: Readonly<T[Name]> };
 
 export const encodeTask = (task: TaskMessage): Uint8Array => pack('a task', task);
 export const decodeTask = (bytes: Uint8Array): TaskMessage => unpack('a task', message, bytes);
 
 export const encodeRecord = (entry: LedgerRecord): Uint8Array => pack('a ledger record', entry);
 export const decodeRecord = (bytes: Uint8Array): LedgerRecord => unpack('a ledger record', record, bytes);
+
+/** By whom a record was stored by itself, and in which of its groups. See `policy/counted.ts`. */
+export interface Stamp {
+  readonly writer: string;
+  readonly group: number; // from 1
+}
+
+/** The stamp is no part of the record: whoever changes a record must not take it along. */
+export function decodeStored(bytes: Uint8Array): { readonly record: LedgerRecord; readonly by?: Stamp } {
+  const value = open('a ledger record', bytes);
+  const by = value['by'];
+  return {
+    record: parse('a ledger record', record, value),
+    ...(by !== undefined && { by: parse('the stamp of a ledger record', stamp, by) }),
+  };
+}
+
+/** The end of a record with this stamp; for all that one writer stores in one group it is the same. */
+export function encodeStamp({ writer, group }: Stamp): Uint8Array {
+  return Buffer.concat([packr.pack('by'), packr.pack({ writer, group })]);
+}
+
+/** A packed record with a stamp: a map of a few fields is its size, in the first byte, and then the fields. */
+export function addStamp(entry: Uint8Array, end: Uint8Array): Uint8Array {
+  const size = entry[0] ?? 0;
+  if (size < SMALL_MAP || size >= SMALL_MAP + SMALL_MAP_FIELDS) throw new Failure('INTERNAL', 'no small map');
+  const whole = Buffer.allocUnsafe(entry.length + end.length);
+  whole.set(entry);
+  whole.set(end, entry.length);
+  whole[0] = size + 1;
+  return whole;
+}
 
 /** What a handler emitted, where it is kept apart from the record. */
 export interface Emitted {
@@ -120,7 +165,7 @@ export interface Emitted {
 export const encodeEmitted = (entry: Emitted): Uint8Array => pack('what a task emitted', entry);
 export const decodeEmitted = (bytes: Uint8Array): Emitted => unpack('what a task emitted', emitted, bytes);
 
-export const encodeCount = (entry: CountRecord): Uint8Array => pack('a count', entry);
+export const encodeCount = (entry: Partial<CountRecord>): Uint8Array => pack('a count', entry);
 export const decodeCount = (bytes: Uint8Array): CountRecord => unpack('a count', counts, bytes);
 
 function pack(what: string, value: object): Uint8Array {
@@ -141,12 +186,22 @@ function unpack<Schema extends v.GenericSchema>(
   schema: Schema,
   bytes: Uint8Array,
 ): v.InferOutput<Schema> {
+  return parse(what, schema, open(what, bytes));
+}
+
+function open(what: string, bytes: Uint8Array): Readonly<Record<string, unknown>> {
   const value = unpackAny(what, bytes);
-  if (value['v'] !== VERSION) {
-    throw new Failure('INVALID', `not ${what} of version ${VERSION}`, {
-      hint: 'If its writer is newer, update this program.',
-    });
-  }
+  if (value['v'] === VERSION) return value;
+  throw new Failure('INVALID', `not ${what} of version ${VERSION}`, {
+    hint: 'If its writer is newer, update this program.',
+  });
+}
+
+function parse<Schema extends v.GenericSchema>(
+  what: string,
+  schema: Schema,
+  value: unknown,
+): v.InferOutput<Schema> {
   const parsed = v.safeParse(schema, value);
   if (parsed.success) return parsed.output;
   const problems = parsed.issues.map((issue) => `${v.getDotPath(issue) ?? 'the whole'}: ${issue.message}`);

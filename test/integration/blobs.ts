@@ -13,7 +13,13 @@ import { startSmallCluster, untilSo } from '../kit/small-cluster.ts';
 const cluster = await startSmallCluster(t);
 const { call, connection, names } = cluster;
 const reader = createLedgerReader(connection, names);
-const writer = createLedgerWriter(connection, { names, batchMax: 500, ackTimeoutMs: 5_000, log: quietLog });
+const writer = createLedgerWriter(connection, {
+  names,
+  durability: 'interval',
+  batchMax: 500,
+  ackTimeoutMs: 5_000,
+  log: quietLog,
+});
 t.teardown(() => writer.close());
 const blobs = createBlobStore(connection, names);
 t.teardown(() => blobs.close());

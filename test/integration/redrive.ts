@@ -95,7 +95,13 @@ t.test('whoever dies while putting tasks back loses none', async (t) => {
   await cluster.submitAll('half', [{ key: 'once', input: { once: 'half-once' } }]);
   await ends('half', 'done_with_errors');
   const reader = createLedgerReader(connection, names);
-  const writer = createLedgerWriter(connection, { names, batchMax: 500, ackTimeoutMs: 5_000, log: quietLog });
+  const writer = createLedgerWriter(connection, {
+    names,
+    durability: 'interval',
+    batchMax: 500,
+    ackTimeoutMs: 5_000,
+    log: quietLog,
+  });
   t.teardown(() => writer.close());
   const parts = {
     reader,

@@ -70,7 +70,13 @@ export async function openField(
   await makeStreams(connection, options);
   const bucket = openBucket(connection, names.bucket('cluster'));
   const reader = createLedgerReader(connection, names);
-  const writer = createLedgerWriter(connection, { names, batchMax: 500, ackTimeoutMs: 5_000, log: quietLog });
+  const writer = createLedgerWriter(connection, {
+    names,
+    durability: 'interval',
+    batchMax: 500,
+    ackTimeoutMs: 5_000,
+    log: quietLog,
+  });
   t.teardown(() => writer.close());
   const runs = await listen(t, bucket, 'run.*');
 

@@ -40,7 +40,13 @@ export async function startSinkWorld(t: Teardown): Promise<SinkWorld> {
   const connection = await server.connect('sink world');
   await makeStreams(connection);
   const bucket = openBucket(connection, names.bucket('cluster'));
-  const writer = createLedgerWriter(connection, { names, batchMax: 500, ackTimeoutMs: 5_000, log: quietLog });
+  const writer = createLedgerWriter(connection, {
+    names,
+    durability: 'interval',
+    batchMax: 500,
+    ackTimeoutMs: 5_000,
+    log: quietLog,
+  });
   t.teardown(() => writer.close());
   const trawl = await installTrawl(t, {
     NATS_URL: server.url,

@@ -8,7 +8,8 @@ import { createPublisher } from '../../src/nats/publisher.ts';
 import { shortHash } from '../../src/domain/task-id.ts';
 import type { LedgerRecord, Outcome, Priority, TaskSpec } from '../../src/domain/task.ts';
 import { createNames, type Names } from '../../src/wire/names.ts';
-import { decodeRecord, encodeTask } from '../../src/wire/task-codec.ts';
+import { sumCounts } from '../../src/policy/counters.ts';
+import { decodeCount, decodeRecord, encodeTask, type CountRecord } from '../../src/wire/task-codec.ts';
 import { quietLog, type Teardown, type TestServer } from './nats-server.ts';
 import { makeStreams } from './short-leases.ts';
 
@@ -31,6 +32,7 @@ export interface NewTask {
 export interface Settled {
   readonly outcomes: ReadonlyMap<string, Outcome[]>;
   /** The outcomes by key, once so many tasks have one. */
+  /** When so many are settled, and counted. */
   until(tasks: number, limitMs?: number): Promise<Map<string, Outcome>>;
 }
 
@@ -56,7 +58,13 @@ export async function createTaskWorld(
   const connection = await server.connect('world');
   const names = createNames('trawl');
   await makeStreams(connection, { leaseMs: options.leaseMs ?? LEASE_MS });
-  const writer = createLedgerWriter(connection, { names, batchMax: 500, ackTimeoutMs: 5_000, log: quietLog });
+  const writer = createLedgerWriter(connection, {
+    names,
+    durability: 'interval',
+    batchMax: 500,
+    ackTimeoutMs: 5_000,
+    log: quietLog,
+  });
   t.teardown(() => writer.close());
   const publisher = await createPublisher(connection, {
     stream: names.stream('TASKS'),
@@ -106,21 +114,32 @@ async function followLedger(
   { connection, names, run }: { connection: Connection; names: Names; run: string },
 ): Promise<Settled> {
   const outcomes = new Map<string, Outcome[]>();
+  const counts = new Map<string, CountRecord>();
   const waiting = new Set<() => void>();
   const consumer = await connection.js.consumers.get(names.stream('LEDGER'), {
-    filter_subjects: [names.ledger(run, '*')],
+    filter_subjects: [names.ledger(run, '*'), names.count(run, '*')],
   });
   const messages = await consumer.consume({
-    callback(message) {
-      const record: LedgerRecord = decodeRecord(message.data);
-      if (record.state === 'queued') return;
-      const key = record.spec.key ?? '';
-      outcomes.set(key, [...(outcomes.get(key) ?? []), record]);
+    callback({ subject, data }) {
+      if (subject.startsWith(names.count(run, ''))) counts.set(subject, decodeCount(data));
+      else note(decodeRecord(data));
       for (const look of waiting) look();
     },
   });
   t.teardown(() => messages.close());
   return { outcomes, until };
+
+  function note(record: LedgerRecord): void {
+    if (record.state === 'queued') return;
+    const key = record.spec.key ?? '';
+    outcomes.set(key, [...(outcomes.get(key) ?? []), record]);
+  }
+
+  /** An outcome may be counted a moment after it is stored. */
+  function isCounted(): boolean {
+    const { done, dead, cancelled } = sumCounts(counts.values());
+    return done + dead + cancelled >= outcomes.size;
+  }
 
   function until(tasks: number, limitMs = 30_000): Promise<Map<string, Outcome>> {
     return new Promise((resolve, reject) => {
@@ -129,7 +148,7 @@ async function followLedger(
         reject(new Error(`${outcomes.size} of ${tasks} tasks settled within ${limitMs} ms`));
       }, limitMs);
       const look = (): void => {
-        if (outcomes.size < tasks) return;
+        if (outcomes.size < tasks || !isCounted()) return;
         clearTimeout(timer);
         waiting.delete(look);
         resolve(new Map([...outcomes].flatMap(([key, [first]]) => (first ? [[key, first]] : []))));

@@ -1,6 +1,6 @@
 /** The judge of the chaos test, on stories made by hand: one that is right, and one per way to break a promise. */
 import t from 'tap';
-import { NO_COUNTS, type CountRecord } from '../../src/policy/counters.ts';
+import { NOTHING_COUNTED, type WriterCounts } from '../../src/policy/counted.ts';
 import { findBroken, type Rule } from '../kit/chaos/check.ts';
 import type { ChaosEvent } from '../kit/chaos/history.ts';
 import type { ChaosStory, LedgerEntry, TaskKind } from '../kit/chaos/story.ts';
@@ -42,12 +42,16 @@ const dead = (id: string, code = 'NETWORK'): LedgerEntry => ({
   state: 'dead',
   code,
 });
-const count = (counts: Partial<CountRecord>, writer = 'w'): LedgerEntry => ({
+const count = (counts: Partial<WriterCounts>, writer = 'w'): LedgerEntry => ({
   type: 'count',
   run: 'r',
   writer,
-  counts: { ...NO_COUNTS, ...counts },
+  counts: { ...NOTHING_COUNTED, ...counts },
 });
+
+/** Stored by itself, by `s`, in that group. */
+const alone = (entry: LedgerEntry, group: number, seq: number): LedgerEntry =>
+  entry.type === 'task' ? { ...entry, by: { writer: 's', group, seq } } : entry;
 
 /** Tasks `a` and `b`, submitted, tried once and done. */
 const HAPPY_EVENTS = [submit(['a', 'b']), begin('a', 1), end('a', 2), begin('b', 3), end('b', 4)];
@@ -135,6 +139,18 @@ const RIGHT: Readonly<Record<string, Draft>> = {
       count({ redriven: 1, done: 1, items: 1 }, 'y'),
     ),
   },
+  'stored alone, and counted later, by others and by itself': {
+    ledger: [
+      alone(queued('a'), 1, 1),
+      queued('b'),
+      count({ accepted: 1 }),
+      count({ accepted: 1, extra: [1] }, 's'),
+      done('a'),
+      count({ done: 1, items: 1 }, 'x'),
+      alone(done('b'), 2, 7),
+      count({ accepted: 1, done: 1, items: 1, group: 2 }, 's'),
+    ],
+  },
   'the final counters of a run are those of the ledger': {
     runs: [{ id: 'r', standing: false, state: 'done', final: { total: 2, done: 2, dead: 0 } }],
   },
@@ -196,6 +212,23 @@ const WRONG: Readonly<Record<string, Draft & { readonly rules: readonly Rule[] }
     kinds: { a: 'hopeless' },
     events: [submit(['a']), ...[1, 2, 3, 4, 5].flatMap((at) => [begin('a', at), end('a', at, 'failed')])],
     ledger: onlyA(...deadA()),
+  },
+  'stored alone, and never counted': {
+    rules: ['I5'],
+    ledger: [...HAPPY_LEDGER.slice(0, 5), alone(done('b'), 1, 6)],
+  },
+  'stored alone, and counted by two': {
+    rules: ['I5'],
+    ledger: [
+      ...HAPPY_LEDGER.slice(0, 5),
+      alone(done('b'), 1, 6),
+      count({ done: 1, items: 1, extra: [6] }, 's'),
+      count({ done: 2, items: 2, group: 1 }, 's'),
+    ],
+  },
+  'replaced before it was counted, and then never': {
+    rules: ['I5', 'I9'],
+    ledger: [alone(queued('a'), 1, 1), queued('b'), count({ accepted: 1 }), ...HAPPY_LEDGER.slice(3)],
   },
   'counted what is not there': {
     rules: ['I5'],

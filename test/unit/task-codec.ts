@@ -11,11 +11,14 @@ import {
 } from '../../src/domain/task.ts';
 import { describeRecord } from '../../src/wire/describe-record.ts';
 import {
+  addStamp,
   decodeCount,
   decodeRecord,
+  decodeStored,
   decodeTask,
   encodeCount,
   encodeRecord,
+  encodeStamp,
   encodeTask,
   type CountRecord,
 } from '../../src/wire/task-codec.ts';
@@ -78,6 +81,23 @@ t.test('a record stays what it was when the next one is packed', async (t) => {
   t.ok(copy.equals(first));
 });
 
+t.test('a stamp is beside the record, not in it', async (t) => {
+  const random = createRandom(chooseSeed());
+  t.comment(`seed ${random.seed}`);
+  for (let round = 0; round < 1_000; round += 1) {
+    const record = randomRecord(random);
+    const by = { writer: randomText(random), group: seq(random) };
+    const bytes = addStamp(encodeRecord(record), encodeStamp(by));
+    if (!isDeepStrictEqual(decodeStored(bytes), { record, by })) return t.fail(inspect(record));
+    if (!isDeepStrictEqual(decodeRecord(bytes), record)) return t.fail(inspect(record));
+  }
+  t.strictSame(decodeStored(encodeRecord(dead)), { record: decodeRecord(encodeRecord(dead)) });
+  t.throws(() => addStamp(packr.pack([1]), encodeStamp({ writer: 'w', group: 1 })), { code: 'INTERNAL' });
+  const forged = packr.pack({ v: 1, ...dead, by: { writer: 'w' } });
+  t.throws(() => decodeStored(forged), { code: 'INVALID', message: /group/ });
+  return t.pass('1,000 records');
+});
+
 t.test('other readers see plain maps with a version', async (t) => {
   t.match(packr.unpack(encodeRecord(dead)), { v: 1, state: 'dead', spec: { id: 'i' } });
   t.ok(
@@ -95,7 +115,12 @@ t.test('fields of a newer program are left out, and fields that are undefined', 
     original: undefined,
   } as unknown as LedgerRecord;
   t.notOk('original' in decodeRecord(encodeRecord(loose)));
-  t.strictSame(decodeCount(packr.pack({ v: 1, accepted: 4 })), { ...zeros(), accepted: 4, recent: [] });
+  t.strictSame(decodeCount(packr.pack({ v: 1, accepted: 4 })), {
+    ...zeros(),
+    accepted: 4,
+    recent: [],
+    extra: [],
+  });
 });
 
 t.test('what is no record is INVALID, with the field that is wrong', async (t) => {
@@ -129,7 +154,7 @@ t.test('random bytes and changed records never escape as anything but INVALID', 
     );
     for (let change = random.int(1, 20); change > 0 && bytes.length > 0; change -= 1)
       bytes[random.int(0, bytes.length - 1)] = random.int(0, 255);
-    for (const decode of [decodeRecord, decodeTask, decodeCount]) {
+    for (const decode of [decodeRecord, decodeStored, decodeTask, decodeCount]) {
       try {
         decode(bytes);
       } catch (error) {
@@ -202,8 +227,8 @@ function settled(): { spec: TaskSpec; at: number; faults: Fault[] } {
   return { spec, at: 2_000, faults: [] };
 }
 
-function zeros(): Omit<CountRecord, 'recent'> {
-  return { accepted: 0, duplicates: 0, done: 0, dead: 0, cancelled: 0, redriven: 0, items: 0 };
+function zeros(): Omit<CountRecord, 'recent' | 'extra'> {
+  return { accepted: 0, duplicates: 0, done: 0, dead: 0, cancelled: 0, redriven: 0, items: 0, group: 0 };
 }
 
 function randomRecord(random: Random): LedgerRecord {
@@ -247,7 +272,12 @@ function randomTask(random: Random): TaskMessage {
 
 function randomCount(random: Random): CountRecord {
   const entries = Object.keys(zeros()).map((name) => [name, seq(random)] as const);
-  return { ...zeros(), ...Object.fromEntries(entries), recent: list(random, seq) };
+  return {
+    ...zeros(),
+    ...Object.fromEntries(entries),
+    recent: list(random, seq),
+    extra: list(random, seq),
+  };
 }
 
 function randomSpec(random: Random): TaskSpec {

@@ -13,7 +13,7 @@ export interface HousekeepingPorts {
   readonly runs: () => readonly RunRecord[];
   /** Tasks of a run without an outcome. */
   readonly countOpen: (run: string) => Promise<number>;
-  /** Settles them as cancelled. */
+  /** Settles them as cancelled, and counts what nobody has counted. */
   readonly cancelLeft: (run: string, over: AbortSignal) => Promise<number>;
   /** Notes the final counts of a cancelled run, and that it needs no more care. */
   readonly finish: (run: string) => Promise<void>;
@@ -59,11 +59,13 @@ export function createHousekeeping(ports: HousekeepingPorts, limits: Housekeepin
   };
 
   async function settleCancelled(over: AbortSignal): Promise<void> {
+    const isOver = (): boolean => over.aborted;
     for (const { id, state, final } of ports.runs()) {
-      if (state !== 'cancelled' || final !== undefined || over.aborted) continue;
-      const settled = (await ports.countOpen(id)) > 0 ? await ports.cancelLeft(id, over) : 0;
+      if (state !== 'cancelled' || final !== undefined || isOver()) continue;
+      // Also where nothing seems to be open: what nobody has counted yet does not show.
+      const settled = await ports.cancelLeft(id, over);
       if (settled > 0) log.info('run.cleared', { run: id, cancelled: settled });
-      if ((await ports.countOpen(id)) === 0) await ports.finish(id);
+      if (!isOver() && (await ports.countOpen(id)) === 0) await ports.finish(id);
     }
   }
 

@@ -19,6 +19,7 @@ export interface Ledger {
     intake: number;
     mayCount: () => boolean;
   }): Promise<boolean>;
+  /** What is told is also counted, whoever has stored it. */
   readMany(
     run: string,
     ids: readonly string[],

@@ -27,6 +27,12 @@ const MUTANTS: readonly Mutant[] = [
   { bug: 'no-fence', rule: 'I2', means: 'a worker that slept stores a second outcome' },
   { bug: 'drop-failed', rule: 'I1', means: 'tasks whose attempt failed are lost' },
   {
+    bug: 'count-own',
+    rule: 'I5',
+    means: 'outcomes of a worker that died are never counted',
+    storm: { faults: ['killWorker', 'pauseWorker'] },
+  },
+  {
     bug: 'ack-early',
     rule: 'I1',
     means: 'submissions are lost when a coordinator dies',

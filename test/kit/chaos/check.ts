@@ -5,7 +5,7 @@
  *   I2  a task gets one outcome; it is accepted once
  *   I3  nothing is there that nobody submitted
  *   I4  a task is tried once, and again only when an attempt failed or something was disturbed
- *   I5  the counters are what the ledger holds, at every moment
+ *   I5  the counters are what the ledger holds, at every moment, and what is not counted at once is so at the end
  *   I6  all is done soon after the last fault, and every run has ended
  *   I7  dead are the tasks that cannot be done, and no other
  *   I8  a task that is done has its items, once

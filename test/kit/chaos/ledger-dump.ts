@@ -1,7 +1,7 @@
 /** The ledger with everything that it ever held: the test lets it keep what it would replace. */
 import type { Connection } from '../../../src/nats/connect.ts';
 import type { Names } from '../../../src/wire/names.ts';
-import { decodeCount, decodeRecord } from '../../../src/wire/task-codec.ts';
+import { decodeCount, decodeStored } from '../../../src/wire/task-codec.ts';
 import type { LedgerEntry } from './story.ts';
 
 const VERSIONS_KEPT = 1_000_000;
@@ -20,7 +20,7 @@ export async function dumpLedger({ js, jsm }: Connection, names: Names): Promise
   const consumer = await js.consumers.get(stream);
   const messages = await consumer.consume();
   for await (const { subject, data, seq } of messages) {
-    const entry = readEntry(subject, data);
+    const entry = readEntry({ subject, data, seq });
     if (entry) entries.push(entry);
     if (seq >= state.last_seq) break;
   }
@@ -28,17 +28,26 @@ export async function dumpLedger({ js, jsm }: Connection, names: Names): Promise
   return entries;
 }
 
-function readEntry(subject: string, data: Uint8Array): LedgerEntry | undefined {
+function readEntry({
+  subject,
+  data,
+  seq,
+}: {
+  subject: string;
+  data: Uint8Array;
+  seq: number;
+}): LedgerEntry | undefined {
   const [, kind, run = '', id = ''] = subject.split('.');
   if (kind === 'count') return { type: 'count', run, writer: id, counts: decodeCount(data) };
   if (kind !== 'ledger') return undefined;
-  const record = decodeRecord(data);
+  const { record, by } = decodeStored(data);
   return {
     type: 'task',
     task: `${run}.${id}`,
     state: record.state,
     ...(record.state === 'done' && { items: record.result.items }),
     ...(record.state === 'dead' && { code: record.error.code }),
+    ...(by && { by: { ...by, seq } }),
   };
 }
 

@@ -20,18 +20,22 @@ export interface ProcessParts {
   readonly leaseMs: number;
 }
 
-export async function openProcess(role: string): Promise<ProcessParts> {
+/** Now and then it dies when it is about to count what it has stored. */
+const DIES_BEFORE_COUNT = 0.005;
+
+export async function openProcess(role: string, diesBeforeCount = DIES_BEFORE_COUNT): Promise<ProcessParts> {
   const { config } = loadConfig({ flags: {}, env: process.env, cwd: process.cwd() });
   const names = createNames(config.namespace);
   const id = createActorId();
   const write = (line: string): void => void process.stdout.write(`${line}\n`);
   const log = createLog({ level: config.log.level, format: 'json', write }).child({ role, id });
-  const connection = await connectNats({
+  const whole = await connectNats({
     access: config.nats,
     name: `${role} ${id}`,
     log,
     whenUnreachable: 'wait',
   });
+  const connection = dyingBeforeCount(whole, { names, chance: diesBeforeCount });
   return {
     config,
     names,
@@ -42,4 +46,17 @@ export async function openProcess(role: string): Promise<ProcessParts> {
     announce: ({ about, kind, facts }) => log.info(`${about}.${kind}`, { facts }),
     leaseMs: await readLeaseMs(connection, names),
   };
+}
+
+function dyingBeforeCount(
+  connection: Connection,
+  { names, chance }: { names: Names; chance: number },
+): Connection {
+  const { nc } = connection;
+  const counters = names.count('', '').slice(0, -1);
+  const publish: typeof nc.publish = (subject, payload, options) => {
+    if (subject.startsWith(counters) && Math.random() < chance) process.kill(process.pid, 'SIGKILL');
+    nc.publish(subject, payload, options);
+  };
+  return { ...connection, nc: Object.create(nc, { publish: { value: publish } }) as typeof nc };
 }

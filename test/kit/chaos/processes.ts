@@ -8,7 +8,7 @@ import type { ChaosScraperOptions } from './scraper.ts';
 
 /** Of workers, and of coordinators. */
 const BUGS = {
-  worker: ['ack-first', 'no-fence', 'drop-failed'],
+  worker: ['ack-first', 'no-fence', 'drop-failed', 'count-own'],
   coordinator: ['ack-early', 'count-blind'],
 } as const;
 

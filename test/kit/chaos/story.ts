@@ -1,6 +1,7 @@
 /** All that is known of a run of the chaos test when it is over: what the checker reads. */
 import type { LedgerRecord } from '../../../src/domain/task.ts';
-import type { CountRecord } from '../../../src/policy/counters.ts';
+import type { WriterCounts } from '../../../src/policy/counted.ts';
+import type { Stamp } from '../../../src/wire/task-codec.ts';
 import type { ChaosEvent } from './history.ts';
 
 /**
@@ -22,8 +23,15 @@ export type LedgerEntry =
       readonly items?: readonly unknown[];
       /** Why it is dead. */
       readonly code?: string;
+      /** Where it is, and who was to count it, if it was stored by itself. */
+      readonly by?: Stamp & { readonly seq: number };
     }
-  | { readonly type: 'count'; readonly run: string; readonly writer: string; readonly counts: CountRecord };
+  | {
+      readonly type: 'count';
+      readonly run: string;
+      readonly writer: string;
+      readonly counts: WriterCounts;
+    };
 
 export interface ChaosStory {
   /** Every task that anybody tried to submit. */

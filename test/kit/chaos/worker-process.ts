@@ -4,6 +4,7 @@
  *   ack-first   acknowledges a task before its outcome is stored
  *   no-fence    stores an outcome over whatever is there
  *   drop-failed lets a task go whose attempt failed
+ *   count-own   counts what it has stored itself, and nothing that it finds
  *   none        has no bug
  *
  * Now and then it dies between the two steps of settling a task, where a kill from outside seldom hits.
@@ -15,6 +16,7 @@ import {
   type Lanes,
   type WorkerPorts,
 } from '../../../src/actors/worker/ports.ts';
+import type { Connection } from '../../../src/nats/connect.ts';
 import { createBlobStore } from '../../../src/nats/blobs.ts';
 import { createLedgerReader } from '../../../src/nats/ledger-reader.ts';
 import { createLedgerWriter } from '../../../src/nats/ledger-writer.ts';
@@ -31,16 +33,26 @@ import { createRegistry } from '../../../src/scrapers/registry.ts';
 import { openProcess } from './process-parts.ts';
 
 const DIES = 0.01;
+const DIES_BEFORE_COUNT = 0.03;
 
 const [, , bug = 'none'] = process.argv;
-const { config, connection, names, bucket, id, log, announce, leaseMs } = await openProcess('worker');
+const { config, connection, names, bucket, id, log, announce, leaseMs } = await openProcess(
+  'worker',
+  bug === 'count-own' ? DIES_BEFORE_COUNT : undefined,
+);
 const options = { batch: config.publisher.batch, ackTimeoutMs: config.publisher.ackTimeout, log };
 const publisher = await createPublisher(connection, {
   stream: names.stream('TASKS'),
   durability: 'always',
   ...options,
 });
-const writer = createLedgerWriter(connection, { names, batchMax: options.batch, ...options, lanes: 4 });
+const writer = createLedgerWriter(bug === 'count-own' ? blind(connection) : connection, {
+  names,
+  durability: config.durability,
+  batchMax: options.batch,
+  ...options,
+  lanes: 4,
+});
 const reader = createLedgerReader(connection, names);
 const registry = createRegistry((await loadScrapers(config.worker.scrapers)).scrapers);
 const solo = createSoloStarts(bucket);
@@ -88,6 +100,15 @@ const ports: WorkerPorts = {
   announce: (kind, facts) => announce({ about: 'task', kind, facts }),
   log,
 };
+
+/** It finds nothing in the ledger. */
+function blind(whole: Connection): Connection {
+  const { jsm } = whole;
+  const { streams } = jsm;
+  const getMessage = async (): Promise<null> => null;
+  const unseeing = Object.create(streams, { getMessage: { value: getMessage } }) as typeof streams;
+  return { ...whole, jsm: Object.create(jsm, { streams: { value: unseeing } }) as typeof jsm };
+}
 
 async function mayDie(): Promise<void> {
   if (Math.random() >= DIES / 2) return;
