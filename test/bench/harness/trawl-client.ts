@@ -1,0 +1,33 @@
+/** The process of a user of Trawl: submits runs with the client that is shipped. Driven by peers/host.mjs. */
+import { connectTrawl, loadConfig } from '../../../src/index.ts';
+
+interface Settings {
+  readonly nats: string;
+  readonly durability: 'always' | 'interval';
+}
+
+interface Produce {
+  readonly scraper: string;
+  readonly run: string;
+  readonly count: number;
+  readonly from?: number;
+  /** Where the tasks' URLs are; `*` stands for the number. */
+  readonly pattern?: string;
+  readonly priority?: number;
+}
+
+export async function open({ nats, durability }: Settings): Promise<{
+  produce: (job: Produce) => Promise<void>;
+}> {
+  const { config } = loadConfig({ flags: { 'nats.url': nats, durability }, env: {}, cwd: '/' });
+  const client = await connectTrawl(config);
+  return {
+    async produce({ scraper, run, count, from = 0, pattern = 'https://shop.example/item/*', priority }) {
+      await client.run(scraper, urls(pattern, from, count), { run, priority });
+    },
+  };
+}
+
+function* urls(pattern: string, from: number, count: number): Generator<string> {
+  for (let n = from; n < from + count; n += 1) yield pattern.replace('*', String(n));
+}
