@@ -16,14 +16,27 @@ interface Produce {
   readonly priority?: number;
 }
 
+interface Submit {
+  readonly scraper: string;
+  readonly key: string;
+  readonly priority: number;
+}
+
 export async function open({ nats, durability }: Settings): Promise<{
   produce: (job: Produce) => Promise<void>;
+  submit: (task: Submit) => Promise<number>;
 }> {
   const { config } = loadConfig({ flags: { 'nats.url': nats, durability }, env: {}, cwd: '/' });
   const client = await connectTrawl(config);
   return {
     async produce({ scraper, run, count, from = 0, pattern = 'https://shop.example/item/*', priority }) {
       await client.run(scraper, urls(pattern, from, count), { run, priority });
+    },
+    /** Answers with the time just before. */
+    async submit({ scraper, key, priority }) {
+      const sentAt = performance.timeOrigin + performance.now();
+      await client.submit(scraper, { key }, { priority });
+      return sentAt;
     },
   };
 }
