@@ -8,6 +8,7 @@ import { Packr } from 'msgpackr';
 import * as v from 'valibot';
 import { Failure, messageOf } from '../domain/failure.ts';
 import { PRIORITIES, type LedgerRecord, type TaskMessage } from '../domain/task.ts';
+import { readTask } from './read-task.ts';
 
 const VERSION = 1;
 
@@ -54,7 +55,8 @@ const fault = v.object({
   ms: v.number(),
 });
 
-const message = v.object({
+/** For the test that holds the quick way to it. */
+export const taskShape = v.object({
   spec,
   acceptSeq: count,
   faults: v.array(fault),
@@ -107,9 +109,25 @@ const counts = v.object({
 export type CountRecord = Readonly<v.InferOutput<typeof counts>>;
 
 export const encodeTask = (task: TaskMessage): Uint8Array => pack('a task', task);
-export const decodeTask = (bytes: Uint8Array): TaskMessage => unpack('a task', message, bytes);
+export function decodeTask(bytes: Uint8Array): TaskMessage {
+  const value = unpackVersion('a task', bytes);
+  return readTask(value) ?? check('a task', taskShape, value);
+}
 
-export const encodeRecord = (entry: LedgerRecord): Uint8Array => pack('a ledger record', entry);
+/** The record whose size was asked for last: it is about to be stored. */
+let measured: { readonly entry: LedgerRecord; readonly bytes: Uint8Array } | undefined;
+
+export function sizeOfRecord(entry: LedgerRecord): number {
+  const bytes = pack('a ledger record', entry);
+  measured = { entry, bytes };
+  return bytes.length;
+}
+
+export function encodeRecord(entry: LedgerRecord): Uint8Array {
+  const bytes = measured?.entry === entry ? measured.bytes : pack('a ledger record', entry);
+  measured = undefined;
+  return bytes;
+}
 export const decodeRecord = (bytes: Uint8Array): LedgerRecord => unpack('a ledger record', record, bytes);
 
 /** What a handler emitted, where it is kept apart from the record. */
@@ -141,12 +159,22 @@ function unpack<Schema extends v.GenericSchema>(
   schema: Schema,
   bytes: Uint8Array,
 ): v.InferOutput<Schema> {
+  return check(what, schema, unpackVersion(what, bytes));
+}
+
+function unpackVersion(what: string, bytes: Uint8Array): Readonly<Record<string, unknown>> {
   const value = unpackAny(what, bytes);
-  if (value['v'] !== VERSION) {
-    throw new Failure('INVALID', `not ${what} of version ${VERSION}`, {
-      hint: 'If its writer is newer, update this program.',
-    });
-  }
+  if (value['v'] === VERSION) return value;
+  throw new Failure('INVALID', `not ${what} of version ${VERSION}`, {
+    hint: 'If its writer is newer, update this program.',
+  });
+}
+
+function check<Schema extends v.GenericSchema>(
+  what: string,
+  schema: Schema,
+  value: Readonly<Record<string, unknown>>,
+): v.InferOutput<Schema> {
   const parsed = v.safeParse(schema, value);
   if (parsed.success) return parsed.output;
   const problems = parsed.issues.map((issue) => `${v.getDotPath(issue) ?? 'the whole'}: ${issue.message}`);
