@@ -93,7 +93,7 @@ await withTeardown(async (t) => {
 
 async function probeAll(contestants: readonly Contestant[], work: Work): Promise<Waits[]> {
   const rows: Waits[] = [];
-  for (let round = 0; round <= bench.rounds; round += 1)
+  for (let round = 1 - bench.warm; round <= bench.rounds; round += 1)
     for (const contestant of contestants) {
       await contestant.begin();
       const waitsMs: number[] = [];

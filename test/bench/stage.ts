@@ -101,12 +101,9 @@ export async function withTeardown(use: (t: Teardown) => Promise<void>): Promise
   try {
     await use({ teardown: (undo) => void undos.unshift(undo) });
   } finally {
-    for (const undo of undos) await undo();
+    // An undo may start something that has to be undone too.
+    for (let undo = undos.shift(); undo; undo = undos.shift()) await undo();
   }
-}
-
-export async function withStage(use: (stage: Stage) => Promise<void>): Promise<void> {
-  await withTeardown(async (t) => use(await openStage(t)));
 }
 
 export async function untilTrue(look: () => Promise<boolean>, lookMs = LOOK_MS): Promise<void> {

@@ -3,13 +3,19 @@ import { readdirSync, readFileSync } from 'node:fs';
 
 const US_PER_TICK = 10_000; // /proc counts in hundredths of a second
 
-/** CPU time of these processes and of all that they started, also of children that have ended meanwhile. */
+/** CPU time of these processes and of all that they started, each once, also of children that have ended meanwhile. */
 export function cpuUs(pids: readonly number[]): number {
   return sumOf(pids, (stat) => (stat.user + stat.system + stat.childUser + stat.childSystem) * US_PER_TICK);
 }
 
 export function rssMb(pids: readonly number[]): number {
   return sumOf(pids, ({ rssPages }) => (rssPages * PAGE_BYTES) / 2 ** 20);
+}
+
+/** Of the process alone, without what it has started. */
+export function ownRssMb(pid: number): number {
+  const stat = readStat(pid);
+  return stat ? (stat.rssPages * PAGE_BYTES) / 2 ** 20 : NaN;
 }
 
 const PAGE_BYTES = 4_096;

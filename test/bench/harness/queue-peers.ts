@@ -22,7 +22,7 @@ export interface Rivals {
 const SECOND = 'fsync every second';
 const COMMIT = 'fsync before each answer';
 /** What PostgreSQL has by default, said aloud. */
-const POSTGRES_SETTINGS = [
+export const POSTGRES_SETTINGS = [
   'fsync=on',
   'synchronous_commit=on',
   'shared_buffers=128MB',
@@ -42,7 +42,8 @@ export async function startRivals(
   for (const name of wanted) {
     const onRedis = name === 'bullmq' || name === 'bee-queue';
     const server = onRedis ? servers.redis : servers.postgres;
-    if (!hasPackage(name)) absent.push(`${name}: its package is not installed in test/bench`);
+    if (process.env['PEERS'] === 'no') absent.push(`${name}: left out by PEERS=no`);
+    else if (!hasPackage(name)) absent.push(`${name}: its package is not installed in test/bench`);
     else if (!server) absent.push(`${name}: no ${onRedis ? 'Redis' : 'PostgreSQL'} to be had`);
     else {
       versions[name] = packageVersion(name);

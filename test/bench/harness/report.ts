@@ -45,6 +45,8 @@ export interface Report extends Findings {
 export interface Bench {
   readonly quick: boolean;
   readonly rounds: number;
+  /** Rounds before the first that counts. */
+  readonly warm: number;
   /** The one for a real measurement, the other only to see that it runs. */
   size(full: number, quick: number): number;
   say(line: string): void;
@@ -69,6 +71,7 @@ export function openBench(what: string): Bench {
   return {
     quick,
     rounds,
+    warm: quick ? 0 : 1,
     size: (full, small) => (quick ? small : full),
     say: (line) => void process.stderr.write(`${line}\n`),
     finish(findings) {

@@ -49,19 +49,25 @@ export async function startTrawl(
     durability,
   });
   const services = createServices(stage.connection, names);
-  await untilTrue(async () =>
-    services.call('stats', {}).then(
-      () => true,
-      () => false,
-    ),
-  );
+  const tellWorker: TrawlTeam['tellWorker'] = (verb, number = 1) =>
+    askActor(stage.connection, { ...WORKER, id: `bench-worker-${number}`, verb });
+  await untilAnswered(() => services.call('stats', {}));
+  for (let each = 1; each <= workers; each += 1) await untilAnswered(() => tellWorker('resume', each));
   return {
     stage,
     user,
     services,
-    tellWorker: (verb, number = 1) =>
-      askActor(stage.connection, { ...WORKER, id: `bench-worker-${number}`, verb }),
+    tellWorker,
     clients: () => [user.pid, ...stage.pids()],
     servers: () => [stage.server.pid()],
   };
+}
+
+async function untilAnswered(ask: () => Promise<unknown>): Promise<void> {
+  await untilTrue(() =>
+    ask().then(
+      () => true,
+      () => false,
+    ),
+  );
 }
