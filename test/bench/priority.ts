@@ -28,13 +28,13 @@ interface Contestant {
   readonly name: string;
   readonly safe: string;
   /** Many of the least urgent, before anybody works. */
-  fill(count: number): Promise<void>;
-  begin(): Promise<unknown>;
-  end(): Promise<unknown>;
+  readonly fill: (count: number) => Promise<void>;
+  readonly begin: () => Promise<unknown>;
+  readonly end: () => Promise<unknown>;
   /** One of the most urgent: how long it waited. */
-  probe(id: string): Promise<number>;
+  readonly probe: (id: string) => Promise<number>;
   /** How many of the crowd are left. */
-  waiting(): Promise<number>;
+  readonly waiting: () => Promise<number>;
 }
 
 await withTeardown(async (t) => {

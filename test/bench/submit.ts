@@ -4,34 +4,17 @@
  *
  *   node dist/test/bench/submit.js [--quick] [--rounds N] [--record] [--json FILE]
  */
-import type { Teardown } from '../kit/nats-server.ts';
-import { findPostgres, startPostgres } from '../kit/postgres.ts';
-import { createLedgerReader } from '../../src/nats/ledger-reader.ts';
-import { names } from './harness/ledger-check.ts';
-import { hasPackage, startPeer } from './harness/peer.ts';
-import { POSTGRES_SETTINGS } from './harness/queue-peers.ts';
-import { findRedis, startRedis } from './harness/redis.ts';
 import { openBench, target } from './harness/report.ts';
 import { HEADINGS, measureTeam, ratioOf, runRounds, tableOf } from './harness/rounds.ts';
-import type { Contestant, Sample, Team } from './harness/rounds.ts';
+import type { Contestant, Sample } from './harness/rounds.ts';
 import { checkShipped, natsVersion } from './harness/shipped.ts';
-import { startTrawl, SYNCS, type SyncName, type TrawlTeam } from './harness/trawl-team.ts';
-import { untilTrue, watchMemory, withTeardown, type MemoryCourse } from './stage.ts';
+import { ownTaker, PASSES, startOtherTakers, type Pass, type Taker } from './harness/takers.ts';
+import { startTrawl, type SyncName } from './harness/trawl-team.ts';
+import { watchMemory, withTeardown, type MemoryCourse } from './stage.ts';
 
 const bench = openBench('submit');
 const COUNT = bench.size(50_000, 2_000);
 const MANY = bench.size(1_000_000, 5_000);
-const PASSES = ['first', 'again'] as const;
-type Pass = (typeof PASSES)[number];
-
-/** Somebody who takes lists. */
-interface Taker extends Team {
-  readonly name: string;
-  readonly safe: string;
-  /** Throws unless all are new the first time, and none the second. */
-  submit(list: string, pass: Pass, count: number): Promise<void>;
-  clear(list: string): Promise<void>;
-}
 
 interface Million extends Sample {
   readonly name: string;
@@ -56,10 +39,10 @@ await withTeardown(async (t) => {
   };
   const versions: Record<string, string> = natsVersion(teams.second.stage);
   const absent: string[] = [];
-  const others = await startOthers(t, versions, absent);
+  const others = await startOtherTakers(t, versions, absent);
   const takers = [
-    own('trawl, 1 s', teams.second, 'second'),
-    own('trawl, always', teams.always, 'always'),
+    ownTaker('trawl, 1 s', teams.second, 'second'),
+    ownTaker('trawl, always', teams.always, 'always'),
     ...others,
   ];
   const rounds = new Map<Pass, Awaited<ReturnType<typeof runRounds>>>();
@@ -154,94 +137,4 @@ async function takeMany(taker: Taker): Promise<Million[]> {
     bench.say(`  ${MANY} URLs, ${taker.name}, ${pass}: ${(sample.ms / 1_000).toFixed(1)} s`);
   }
   return taken;
-}
-
-function own(name: string, { stage, user, clients, servers }: TrawlTeam, sync: SyncName): Taker {
-  const { connection } = stage;
-  const reader = createLedgerReader(connection, names);
-  const sizeOf = async (stream: 'INTAKE' | 'TASKS'): Promise<number> =>
-    (await connection.jsm.streams.info(names.stream(stream))).state.messages;
-  return {
-    ...{ name, safe: SYNCS[sync].safe, clients, servers },
-    async submit(list, pass, count) {
-      // One run of a scraper is active at a time, so each list has a scraper of its own.
-      const queuedBefore = await sizeOf('TASKS');
-      await user.call('produce', { scraper: list, run: list, count });
-      await untilTrue(async () => {
-        const { accepted, duplicates } = await reader.counts(list);
-        return (pass === 'first' ? accepted : duplicates) >= count;
-      });
-      await untilTrue(async () => (await sizeOf('INTAKE')) === 0);
-      const { accepted, duplicates } = await reader.counts(list);
-      const queued = (await sizeOf('TASKS')) - queuedBefore;
-      const isFirst = pass === 'first';
-      if (accepted !== count || duplicates !== (isFirst ? 0 : count) || queued !== (isFirst ? count : 0))
-        throw new Error(`${name}, ${pass}: ${accepted} accepted, ${duplicates} duplicates, ${queued} queued`);
-    },
-    /** The bench's own broom, so that every round finds the same. */
-    async clear(list) {
-      await connection.jsm.streams.purge(names.stream('TASKS'), { filter: `trawl.task.*.*.${list}.*` });
-      await connection.jsm.streams.purge(names.stream('LEDGER'), { filter: names.ledger(list, '*') });
-    },
-  };
-}
-
-async function startOthers(
-  t: Teardown,
-  versions: Record<string, string>,
-  absent: string[],
-): Promise<Taker[]> {
-  const takers: Taker[] = [];
-  const redis = hasPackage('ioredis') ? findRedis() : undefined;
-  if (redis === undefined) absent.push('Redis: no server or no client to be had');
-  else {
-    const { port, pid, version } = await startRedis(t, redis);
-    versions['redis'] = version;
-    const safe = SYNCS.second.safe;
-    takers.push(
-      await other(t, { name: 'Redis set + list', safe, module: 'redis-push.mjs', settings: { port }, pid }),
-    );
-  }
-  const programs = hasPackage('pg') ? findPostgres() : undefined;
-  if (programs === undefined) absent.push('PostgreSQL: no server or no client to be had');
-  else {
-    const { url, pid } = await startPostgres(t, programs, POSTGRES_SETTINGS);
-    const safe = SYNCS.always.safe;
-    const settings = { url };
-    takers.push(
-      await other(t, {
-        name: 'PostgreSQL insert',
-        safe,
-        module: 'postgres-insert.mjs',
-        settings,
-        pid: pid(),
-      }),
-    );
-  }
-  return takers;
-}
-
-async function other(
-  t: Teardown,
-  {
-    name,
-    safe,
-    module,
-    settings,
-    pid,
-  }: { name: string; safe: string; module: string; settings: object; pid: number },
-): Promise<Taker> {
-  const peer = await startPeer(t, module, settings);
-  return {
-    name,
-    safe,
-    clients: () => [peer.pid],
-    servers: () => [pid],
-    async submit(list, pass, count) {
-      const { added, queued } = await peer.call<{ added: number; queued: number }>('submit', { list, count });
-      if (added !== (pass === 'first' ? count : 0) || queued !== count)
-        throw new Error(`${name}, ${pass}: ${added} added, ${queued} queued`);
-    },
-    clear: (list) => peer.call('clear', { list }),
-  };
 }

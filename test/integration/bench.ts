@@ -51,9 +51,7 @@ t.test(
     for (const work of ['end to end', 'processing'])
       for (const contestant of ['trawl, 1 s', 'trawl, always'])
         t.match(
-          report.rows.find(
-            (row) => 'work' in row && row.work === work && (row as Row).contestant === contestant,
-          ),
+          rows.find((row) => row.work === work && row.contestant === contestant),
           {
             ...{ round: 1, count: 500, ms: Number, clientCpuUs: Number, serverCpuUs: Number },
             ...{ clientMb: Number, serverMb: Number },

@@ -84,7 +84,7 @@ export function openBench(what: string): Bench {
       mkdirSync(dirname(file), { recursive: true });
       writeFileSync(file, `${JSON.stringify(report, undefined, 2)}\n`);
       process.stdout.write(`${plainText(report)}\nraw rows: ${file}\n`);
-      if (record) recordResults(report);
+      if (record && !quick) recordResults(report);
     },
   };
 }
@@ -139,12 +139,15 @@ function describe({ machine, versions, settings, rounds, seconds }: Report): str
   ].join('\n');
 }
 
+/** What stands there until the first result does. */
+const NOT_YET = /_No full run has been recorded yet\._\n/;
+
 function recordResults(report: Report): void {
   const file = join(projectRoot, 'test/bench/RESULTS.md');
   const { tables, targets, absent, checks } = report;
   const text = [
     `## ${report.what}`,
-    `${report.at.slice(0, 16).replace('T', ' ')} UTC.${report.quick ? ' **Quick form: the numbers mean nothing.**' : ''}`,
+    `${report.at.slice(0, 16).replace('T', ' ')} UTC`,
     describe(report)
       .split('\n')
       .map((line) => `- ${line}`)
@@ -155,7 +158,8 @@ function recordResults(report: Report): void {
       '\n',
     ),
   ].filter((part) => part !== '');
-  writeFileSync(file, replaceSection(readFileSync(file, 'utf8'), report.what, text.join('\n\n')));
+  const before = readFileSync(file, 'utf8').replace(NOT_YET, '');
+  writeFileSync(file, replaceSection(before, report.what, text.join('\n\n')));
 }
 
 function markdown(rows: readonly (readonly string[])[]): string {
