@@ -109,7 +109,7 @@ function manyRow({ name, pass, ms, count, memory, serverMb }: Million): string[]
 }
 
 function* lists(): Generator<string> {
-  for (let round = 0; round <= bench.rounds; round += 1) yield `list-${round}`;
+  for (let round = 1 - bench.warm; round <= bench.rounds; round += 1) yield `list-${round}`;
 }
 
 function contestant(taker: Taker, pass: Pass): Contestant {
