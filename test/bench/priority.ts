@@ -99,6 +99,7 @@ async function probeAll(contestants: readonly Contestant[], work: Work): Promise
       const waitsMs: number[] = [];
       for (let n = 0; n < PROBES[work]; n += 1) waitsMs.push(await contestant.probe(`${work}-${round}-${n}`));
       await contestant.end();
+      bench.say(`  round ${round}, ${work}, ${contestant.name}`);
       // The first round warms up.
       if (round > 0) rows.push({ work, name: contestant.name, round, waitsMs });
     }

@@ -1,6 +1,6 @@
 /** BullMQ: jobs added in bulk, a worker with many slots, completed jobs kept, as they are by default. */
 import { Queue, Worker } from 'bullmq';
-import { createCounter, inChunks, now, urls } from './counting.mjs';
+import { createCounter, createProbes, inChunks, now, urls } from './counting.mjs';
 
 export async function open({ port, concurrency = 100 }) {
   const connection = { host: '127.0.0.1', port, maxRetriesPerRequest: null };
@@ -11,7 +11,7 @@ export async function open({ port, concurrency = 100 }) {
   };
   let worker;
   let counter;
-  const probes = new Map();
+  const probes = createProbes();
   return {
     async produce({ queue, from = 0, count, priority }) {
       const opts = priority === undefined ? undefined : { priority };
@@ -28,14 +28,14 @@ export async function open({ port, concurrency = 100 }) {
       counter = createCounter(count);
       const noop = async () => counter.began();
       const slow = (job) => {
-        if (job.data.probe !== undefined) return void probes.get(job.data.probe)?.(now());
+        if (job.data.probe !== undefined) return void probes.began(job.data.probe);
         return new Promise((resolve) => setTimeout(resolve, slowMs));
       };
       worker = new Worker(queue, slowMs === undefined ? noop : slow, { connection, concurrency });
       worker.on('completed', () => counter.settled());
       await worker.waitUntilReady();
     },
-    startedAt: ({ id }) => new Promise((resolve) => probes.set(id, resolve)),
+    startedAt: probes.startedAt,
     async finish() {
       await counter.all;
       const times = counter.times();

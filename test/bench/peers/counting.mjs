@@ -19,6 +19,22 @@ export function createCounter(count) {
   };
 }
 
+/** When single tasks began: the question may come before the task, or after it. */
+export function createProbes() {
+  const began = new Map();
+  const entry = (id) => {
+    if (!began.has(id)) began.set(id, withResolvers());
+    return began.get(id);
+  };
+  return { began: (id) => entry(id).resolve(now()), startedAt: ({ id }) => entry(id).promise };
+}
+
+function withResolvers() {
+  let resolve;
+  const promise = new Promise((done) => (resolve = done));
+  return { promise, resolve };
+}
+
 export function* urls(from, count, host = 'shop.example') {
   for (let n = from; n < from + count; n += 1) yield `https://${host}/item/${n}`;
 }

@@ -1,7 +1,7 @@
 /** graphile-worker: jobs added in bulk; for rate the batched local queue of its guide to speed, for latency none. */
 import { Logger, makeWorkerUtils, run } from 'graphile-worker';
 import pg from 'pg';
-import { createCounter, inChunks, now, urls } from './counting.mjs';
+import { createCounter, createProbes, inChunks, now, urls } from './counting.mjs';
 
 const FAST = {
   worker: {
@@ -22,7 +22,7 @@ export async function open({ url, concurrency }) {
   await utils.migrate();
   let runner;
   let counter;
-  const probes = new Map();
+  const probes = createProbes();
   const left = async (queue) => {
     const { rows } = await pgPool.query(
       'select count(*)::int as open from graphile_worker.jobs where task_identifier = $1',
@@ -50,7 +50,7 @@ export async function open({ url, concurrency }) {
         counter.settled();
       };
       const slow = (payload) => {
-        if (payload.probe !== undefined) return void probes.get(payload.probe)?.(now());
+        if (payload.probe !== undefined) return void probes.began(payload.probe);
         return new Promise((resolve) => setTimeout(resolve, slowMs));
       };
       const how = slowMs === undefined ? FAST : { worker: { concurrentJobs: concurrency } };
@@ -62,7 +62,7 @@ export async function open({ url, concurrency }) {
         taskList: { [queue]: slowMs === undefined ? noop : slow },
       });
     },
-    startedAt: ({ id }) => new Promise((resolve) => probes.set(id, resolve)),
+    startedAt: probes.startedAt,
     async finish() {
       await counter.all;
       // Completed jobs are deleted: it is over when none is left.
