@@ -12,7 +12,7 @@ endif
 NODE_CHECK := const [a, b] = process.versions.node.split(".").map(Number); if (a < 20 || (a === 20 && b < 19)) { console.error(`Node $${process.versions.node} is too old: Trawl needs 20.19 or newer.`); process.exit(1) }
 
 TRAWL := node dist/src/cli/main.js
-SOURCES := $(shell find src test config/examples -name '*.ts' 2>/dev/null) tsconfig.json
+SOURCES := $(shell find src test config/examples -name node_modules -prune -o -name '*.ts' -print 2>/dev/null) tsconfig.json
 
 .PHONY: help setup build cluster-up cluster-down cluster-status cluster-clean observe test check types lint eslint prettier format docs chaos chaos-mutants bench
 
@@ -83,5 +83,5 @@ chaos: setup build ## Kill servers and actors under load; SEED=n repeats a run
 chaos-mutants: setup build ## Prove that the chaos test finds planted bugs
 	@sh test/run.sh dist/test/chaos/mutants/*.js
 
-bench: setup build ## Measure; WHAT=publish|ledger|submit|latency|parse|egress, QUICK=1 only proves that it runs
+bench: setup build ## Measure beside others; WHAT=queue|fetch|submit|egress|priority|scale|start|publish|ledger|parse|autoscale, QUICK=1 only proves that it runs
 	@sh test/bench/run.sh

@@ -6,7 +6,7 @@
 import { asFailure, messageOf } from '../domain/failure.ts';
 import type { Outcome } from '../domain/task.ts';
 import type { Log } from '../telemetry/log.ts';
-import { encodeEmitted, encodeRecord } from '../wire/task-codec.ts';
+import { encodeEmitted, sizeOfRecord } from '../wire/task-codec.ts';
 import type { BlobStore } from './blobs.ts';
 import type { LedgerWriter } from './ledger.ts';
 
@@ -66,7 +66,7 @@ function sizeOf(outcome: Outcome): number | Problem {
   const emitted = result && (result.items.length > 0 || result.data !== undefined);
   if (!emitted && outcome.spec.input === undefined) return 0;
   try {
-    return encodeRecord(outcome).length;
+    return sizeOfRecord(outcome);
   } catch (error) {
     const { code, message } = asFailure(error);
     return { code, message };

@@ -3,31 +3,28 @@
  * grants a second several askers get; the manager is a process of its own, the store is a real server. Fetches: pages
  * per second of one process by leave of the manager, against the same without one and against the bare engine.
  *
- *   node dist/test/bench/egress.js [--quick] [--json FILE]
+ *   node dist/test/bench/egress.js [--quick] [--rounds N] [--record] [--json FILE]
  */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
-import { parseArgs } from 'node:util';
 import { createEgressClient, type EgressClient } from '../../src/nats/egress-client.ts';
 import { createServices } from '../../src/nats/services-client.ts';
-import { createNames } from '../../src/wire/names.ts';
-import { reportOf, want } from '../kit/proxy-managers.ts';
-import { describeMachine, formatTable, median } from './measure.ts';
+import { addProxies, GRANT, grantOnce, startManager } from './harness/grants.ts';
+import { names } from './harness/ledger-check.ts';
+import { openBench, target } from './harness/report.ts';
+import { checkShipped, natsVersion } from './harness/shipped.ts';
+import { median } from './measure.ts';
 import type { FetchJob, FetchRates } from './egress-fetches.ts';
-import { untilTrue, withStage, type Stage } from './stage.ts';
+import { openStage, withTeardown, type Stage } from './stage.ts';
 
-const { values: flags } = parseArgs({ options: { quick: { type: 'boolean' }, json: { type: 'string' } } });
-const QUICK = flags.quick === true;
-const PROXIES = QUICK ? 1_000 : 10_000;
-const GRANT = 50;
-const GRANTS = QUICK ? 50 : 1_000;
-const STORM_MS = QUICK ? 500 : 10_000;
+const bench = openBench('egress');
+const PROXIES = bench.size(10_000, 1_000);
+const GRANTS = bench.size(1_000, 50);
+const STORM_MS = bench.size(5_000, 500);
 const ASKERS = 8;
-const FETCH_PROXIES = QUICK ? 10 : 100;
-const names = createNames('trawl');
+const FETCH_PROXIES = bench.size(100, 10);
 
 interface Grants {
   readonly what: string;
@@ -36,31 +33,69 @@ interface Grants {
   readonly perSecond: number;
 }
 
-await withStage(async (stage) => {
-  const rows = {
-    machine: describeMachine(),
-    proxies: PROXIES,
-    grants: await measureGrants(stage),
-    fetches: await measureFetches(stage),
-  };
-  print(rows.grants, rows.fetches);
-  if (flags.json !== undefined) writeFileSync(flags.json, `${JSON.stringify(rows, undefined, 2)}\n`);
+await withTeardown(async (t) => {
+  const stage = await openStage(t, { sync: 'always' });
+  const grants = await measureGrants(stage);
+  const fetches = await measureFetches(stage);
+  const share = (kind: keyof FetchRates, of: keyof FetchRates): number =>
+    median(fetches[kind].map((rate, round) => rate / (fetches[of][round] ?? NaN))) * 100;
+  const whole = (value: number): string => Math.round(value).toLocaleString('en');
+  bench.finish({
+    tables: [
+      {
+        title: `a grant of ${GRANT} of ${PROXIES} proxies`,
+        head: ['grant', 'p50 ms', 'p99 ms', `grants/s, ${ASKERS} askers`],
+        rows: grants.map(({ what, p50Ms, p99Ms, perSecond }) => [
+          what,
+          p50Ms.toFixed(2),
+          p99Ms.toFixed(2),
+          whole(perSecond),
+        ]),
+      },
+      {
+        title: 'pages a second of one process',
+        head: [
+          'way',
+          'bare agents',
+          'fetch, no manager',
+          'fetch, with manager',
+          '% of no manager',
+          '% of bare',
+        ],
+        rows: (['Direct', 'Proxies'] as const).map((way) => [
+          way === 'Direct' ? 'directly' : `${FETCH_PROXIES} proxies`,
+          ...(['engine', 'fetch', 'managed'] as const).map((kind) => whole(median(fetches[`${kind}${way}`]))),
+          share(`managed${way}`, `fetch${way}`).toFixed(1),
+          share(`managed${way}`, `engine${way}`).toFixed(1),
+        ]),
+      },
+    ],
+    targets: (['Direct', 'Proxies'] as const).map((way) =>
+      target(`${way.toLowerCase()}: loss with the manager, %`, 100 - share(`managed${way}`, `fetch${way}`), {
+        max: 5,
+      }),
+    ),
+    absent: [],
+    checks: [await checkShipped(stage)],
+    versions: natsVersion(stage),
+    settings: {
+      grants: `${PROXIES} proxies, ${GRANTS} questions one after the other, then ${ASKERS} askers for ${STORM_MS / 1_000} s`,
+      fetches: 'the same pages of a demo site, which has a process of its own; 50 at once',
+    },
+    rows: [...grants, fetches],
+  });
 });
 
 /** Pairs of (grant of 50, given back): the pool is always the same. Capped proxies are the worst case: each grant is stored. */
-async function measureGrants({ connection, startActor }: Stage): Promise<Grants[]> {
-  startActor('proxy-manager');
-  const services = createServices(connection, names);
-  await untilTrue(
-    async () => (await services.call('proxies.ls', { limit: 1 }).catch(() => undefined)) !== undefined,
-  );
+async function measureGrants(stage: Stage): Promise<Grants[]> {
+  const services = await startManager(stage);
   const grants: Grants[] = [];
   for (const [what, perHour] of [
     ['with a cap', 50],
     ['without caps', 0],
   ] as const) {
-    await addProxies(services, perHour);
-    const client = createEgressClient(connection, names);
+    await addProxies(services, PROXIES, perHour);
+    const client = createEgressClient(stage.connection, names);
     for (let n = 0; n < 20; n += 1) await grantOnce(client, 'warm');
     const waits: number[] = [];
     for (let n = 0; n < GRANTS; n += 1) waits.push(await grantOnce(client, 'one'));
@@ -69,29 +104,6 @@ async function measureGrants({ connection, startActor }: Stage): Promise<Grants[
     grants.push({ what, p50Ms: median(sorted), p99Ms, perSecond: await storm(client) });
   }
   return grants;
-}
-
-async function addProxies(services: ReturnType<typeof createServices>, perHour: number): Promise<void> {
-  const CHUNK = 1_000;
-  for (let from = 0; from < PROXIES; from += CHUNK) {
-    const proxies = Array.from({ length: CHUNK }, (_, n) => ({
-      url: `http://127.0.0.1:${10_000 + from + n}`,
-      id: `p${from + n}`,
-      perHour,
-    }));
-    await services.call('proxies.add', { proxies }, { timeoutMs: 30_000 });
-  }
-}
-
-async function grantOnce(client: EgressClient, worker: string): Promise<number> {
-  const began = performance.now();
-  const wants = [want({ count: GRANT, slots: GRANT })];
-  const reply = await client.acquire({ worker, machine: 'm1', wants });
-  const ms = performance.now() - began;
-  const [answer] = reply?.answers ?? [];
-  if (answer?.kind !== 'granted') throw new Error(`nothing was granted: ${JSON.stringify(answer)}`);
-  await client.report(reportOf(worker, { done: answer.leases.map(({ id }) => id) }));
-  return ms;
 }
 
 /** A grant is a permit: 50 of them in each answer. */
@@ -132,8 +144,8 @@ async function measureFetches({ server, connection }: Stage): Promise<FetchRates
       nats: server.url,
       site: url,
       proxies,
-      pages: QUICK ? 300 : 5_000,
-      rounds: QUICK ? 1 : 7,
+      pages: bench.size(5_000, 300),
+      rounds: bench.rounds,
       atOnce: 50,
     };
     const fetches = spawn(
@@ -153,26 +165,4 @@ async function measureFetches({ server, connection }: Stage): Promise<FetchRates
 async function firstLine(input: NodeJS.ReadableStream): Promise<unknown> {
   for await (const line of createInterface({ input })) return JSON.parse(line);
   throw new Error('it ended without a word');
-}
-
-function print(grants: readonly Grants[], fetches: FetchRates): void {
-  const whole = (value: number): string => Math.round(value).toLocaleString('en');
-  const grantRows = grants.map(({ what, p50Ms, p99Ms, perSecond }) => [
-    what,
-    p50Ms.toFixed(2),
-    p99Ms.toFixed(2),
-    whole(perSecond),
-  ]);
-  const share = (kind: keyof FetchRates, of: keyof FetchRates): string =>
-    (median(fetches[kind].map((rate, round) => rate / (fetches[of][round] ?? NaN))) * 100).toFixed(1);
-  const fetchRows = (['Direct', 'Proxies'] as const).map((way) => [
-    way === 'Direct' ? 'directly' : `${FETCH_PROXIES} proxies`,
-    ...(['engine', 'fetch', 'managed'] as const).map((kind) => whole(median(fetches[`${kind}${way}`]))),
-    share(`managed${way}`, `fetch${way}`),
-    share(`managed${way}`, `engine${way}`),
-  ]);
-  process.stdout.write(
-    `${formatTable([[`a grant of ${GRANT} of ${PROXIES} proxies`, 'p50 ms', 'p99 ms', `grants/s, ${ASKERS} askers`], ...grantRows])}\n\n` +
-      `${formatTable([['pages a second', 'engine', 'fetch', 'with manager', '% of fetch', '% of engine'], ...fetchRows])}\n`,
-  );
 }

@@ -3,26 +3,25 @@
  * parsers that are installed in test/bench/node_modules. All must find the same, or are marked.
  * Per second of CPU time, so that others at work on the machine matter less.
  *
- *   node dist/test/bench/parse.js [--quick] [--json FILE]
+ *   node dist/test/bench/parse.js [--quick] [--rounds N] [--record] [--json FILE]
  */
 import { fork, type ChildProcess } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { once } from 'node:events';
-import { writeFileSync } from 'node:fs';
-import { parseArgs } from 'node:util';
 import { renderProductPage } from '../../src/demo-site/product-page.ts';
 import { createProducts } from '../../src/demo-site/products.ts';
-import { describeMachine, formatTable, median } from './measure.ts';
+import { openBench } from './harness/report.ts';
+import { median } from './measure.ts';
 import { breakHtml, loadContestants } from './parse-contestants.ts';
 import type { Contestant } from './parse-wanted.ts';
 
-const { values: flags } = parseArgs({
-  options: { quick: { type: 'boolean' }, json: { type: 'string' }, child: { type: 'string' } },
-});
-const rounds = flags.quick ? 1 : 7;
-const sliceMs = flags.quick ? 20 : 300;
+/** Given to the processes that this one starts. */
+const child = process.env['BENCH_PARSER'];
+const bench = openBench('parse');
+const { rounds } = bench;
+const sliceMs = bench.size(200, 20);
 // What V8 needs until it knows the code.
-const warmMs = flags.quick ? 20 : 3_000;
+const warmMs = bench.size(1_500, 20);
 const PAGES = 100;
 const STEP = 10;
 
@@ -59,12 +58,12 @@ const sets: Readonly<Record<PageSet, readonly string[]>> = {
   'product page': good,
   'broken page': good.map(breakHtml),
 };
-if (flags.child !== undefined) serve(await loadContestants());
+if (child !== undefined) serve(await loadContestants());
 else await measureAll(await loadContestants());
 
 /** A process of its own for each: what V8 learns from one parser slows down another. */
 function serve(contestants: readonly Contestant[]): void {
-  const mine = contestants.find(({ name }) => name === flags.child);
+  const mine = contestants.find(({ name }) => name === child);
   process.on('message', ({ pages, forMs, isFirst }: Ask) => {
     const htmls = sets[pages];
     if (!mine) return;
@@ -77,7 +76,7 @@ async function measureAll(contestants: readonly Contestant[]): Promise<void> {
   const rows: Row[] = [];
   const started = contestants.map(({ name }) => ({
     name,
-    process: fork(process.argv[1] ?? '', ['--child', name]),
+    process: fork(process.argv[1] ?? '', [], { env: { ...process.env, BENCH_PARSER: name } }),
   }));
   try {
     for (const pages of PAGE_SETS) {
@@ -129,17 +128,24 @@ function sample({ extract }: Contestant, htmls: readonly string[], forMs: number
 }
 
 function print(rows: readonly Row[]): void {
-  process.stdout.write(
-    `${JSON.stringify(describeMachine())}\n${PAGES} pages of ${Math.round((good[0]?.length ?? 0) / 1000)} KB, 5 fields and 20 items of 5, ` +
-      `medians of ${rounds} rounds taken in turn\n\n${table(rows)}\n`,
-  );
-  if (flags.json !== undefined)
-    writeFileSync(flags.json, `${JSON.stringify({ machine: describeMachine(), rows }, undefined, 2)}\n`);
+  const [head = [], ...body] = table(rows);
+  bench.finish({
+    tables: [{ title: 'one thread, one page after the other', head, rows: body }],
+    targets: [],
+    absent: [],
+    checks: ['`finds` says whether the values are those of the first row, for every page'],
+    versions: {},
+    settings: {
+      pages: `${PAGES} of ${Math.round((good[0]?.length ?? 0) / 1000)} KB, 5 fields and 20 items of 5`,
+      rate: 'per second of CPU time; a process for each parser',
+    },
+    rows,
+  });
 }
 
-function table(all: readonly Row[]): string {
+function table(all: readonly Row[]): string[][] {
   const base = (pages: string): number => all.find((row) => row.pages === pages)?.perSecond ?? NaN;
-  return formatTable([
+  return [
     ['pages', 'parser', 'per CPU second', 'µs', 'one pass is × as fast', 'finds'],
     ...all.map(({ pages, name, perSecond, found }) => [
       pages,
@@ -149,5 +155,5 @@ function table(all: readonly Row[]): string {
       (base(pages) / perSecond).toFixed(1),
       found,
     ]),
-  ]);
+  ];
 }

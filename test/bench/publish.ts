@@ -2,18 +2,18 @@
  * How fast one process publishes to a stream: the client library's own publish against our publisher, with the
  * server's default sync and with a sync before every answer.
  *
- *     node dist/test/bench/publish.js [--quick] [--json FILE]
+ *   node dist/test/bench/publish.js [--quick] [--rounds N] [--record] [--json FILE]
  */
-import { readFileSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { parseArgs } from 'node:util';
 import type { Connection } from '../../src/nats/connect.ts';
 import { createPublisher, type Outgoing } from '../../src/nats/publisher.ts';
 import { publishAll } from '../../src/nats/publisher/all.ts';
 import { startNatsServer } from '../kit/nats-server.ts';
 import { projectRoot } from '../../src/project-root.ts';
-import { describeMachine, formatTable, measure, median, type Sample } from './measure.ts';
+import { openBench } from './harness/report.ts';
+import { measure, median, type Sample } from './measure.ts';
+import { withTeardown } from './stage.ts';
 
 type Sync = 'interval' | 'always';
 
@@ -56,24 +56,14 @@ const METHODS: readonly Method[] = [
   },
 ];
 
-const { values: flags } = parseArgs({
-  options: { quick: { type: 'boolean', default: false }, json: { type: 'string' } },
-});
-const rounds = flags.quick ? 1 : 7;
-const share = flags.quick ? 0.02 : 1;
-const undo: (() => unknown)[] = [];
-try {
-  await main();
-} finally {
-  for (const step of undo.reverse()) await step();
-}
-
-async function main(): Promise<void> {
-  const machine = describeMachine();
+const bench = openBench('publish');
+const { rounds } = bench;
+const share = bench.quick ? 0.02 : 1;
+await withTeardown(async (t) => {
   const rows: Row[] = [];
   let natsServer = '';
   for (const sync of ['interval', 'always'] as const) {
-    const server = await startNatsServer({ teardown: (step) => void undo.push(step) }, { sync });
+    const server = await startNatsServer(t, { sync });
     const connection = await server.connect('bench');
     natsServer = connection.nc.info?.version ?? '';
     await addLedger(connection);
@@ -81,26 +71,19 @@ async function main(): Promise<void> {
     await connection.close();
     await server.kill('SIGKILL');
   }
-  const report = {
-    at: new Date().toISOString(),
-    machine,
-    natsServer,
-    payloadBytes: PAYLOAD.length,
-    rounds,
+  bench.finish({
+    tables: [{ title: `${PAYLOAD.length} bytes a message`, head: HEADINGS, rows: summarize(rows) }],
+    targets: [],
+    absent: [],
+    checks: [],
+    versions: { 'nats-server': natsServer },
+    settings: {
+      message: `${PAYLOAD.length} bytes, each to a subject of its own`,
+      'client µs': 'CPU per message',
+    },
     rows,
-  };
-  const file = flags.json ?? join(tmpdir(), `trawl-bench-publish-${process.pid}.json`);
-  writeFileSync(file, `${JSON.stringify(report, null, 2)}\n`);
-  print(`${machine.cpu}, ${machine.cores} cores, ${machine.memoryGb} GB, ${machine.system}`);
-  print(
-    `node ${machine.node}, nats.js ${machine.natsJs}, nats-server ${natsServer}, load ${machine.loadAverage}`,
-  );
-  print(
-    `${PAYLOAD.length} bytes a message, medians of ${rounds} interleaved rounds${flags.quick ? ' (quick)' : ''}\n`,
-  );
-  print(formatTable([HEADINGS, ...summarize(rows)]));
-  print(`\nraw rows: ${file}`);
-}
+  });
+});
 
 /** Round by round all methods in turn, so that a slow minute of the machine hits them all. The first round warms up. */
 async function runRounds(bench: Bench, serverPid: number): Promise<Row[]> {
@@ -169,8 +152,4 @@ function summarize(rows: readonly Row[]): string[][] {
       ];
     });
   });
-}
-
-function print(line: string): void {
-  process.stdout.write(`${line}\n`);
 }

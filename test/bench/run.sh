@@ -1,10 +1,17 @@
 #!/bin/sh
-# Runs one bench, or all: WHAT=publish. QUICK=1 only proves that they run.
+# Runs one bench, or all of them: WHAT=queue. QUICK=1 only proves that they run. RECORD=1 puts the results into
+# test/bench/RESULTS.md. PEERS=no leaves out what others have made. ROUNDS=n changes the number of rounds.
 set -eu
 NATS_SERVER=$(sh nats/get-nats-server.sh)
-export NATS_SERVER
-what=${WHAT:-publish ledger submit latency parse egress}
+export NATS_SERVER PEERS="${PEERS:-yes}"
+what=${WHAT:-queue fetch submit egress priority scale start publish ledger parse}
 for name in $what; do
   [ -f "dist/test/bench/$name.js" ] || { echo "no such bench: $name" >&2; exit 2; }
-  node "dist/test/bench/$name.js" ${QUICK:+--quick}
+done
+if [ "$PEERS" != no ] && [ test/bench/package-lock.json -nt test/bench/node_modules/.package-lock.json ]; then
+  npm ci --prefix test/bench --no-audit --no-fund >&2 || echo 'the packages of others cannot be had' >&2
+  touch test/bench/node_modules/.package-lock.json 2>/dev/null || :
+fi
+for name in $what; do
+  node "dist/test/bench/$name.js" ${QUICK:+--quick} ${RECORD:+--record} ${ROUNDS:+--rounds "$ROUNDS"}
 done

@@ -1,116 +1,140 @@
 /**
- * One million URLs: published, accepted in the ledger, put into the queue; then the same million again, which must
- * yield as many duplicates and no task. Prints rates and the coordinator's memory over time,
- * and checks the counts.
+ * Lists of URLs: submitted, each known exactly once, and put into a queue; then the same list again, which must yield as
+ * many duplicates and no task. In rounds beside others, and one million of them at once, with the memory it takes.
  *
- *   node dist/test/bench/submit.js [--quick] [--count N] [--json FILE]
+ *   node dist/test/bench/submit.js [--quick] [--rounds N] [--record] [--json FILE]
  */
-import { writeFileSync } from 'node:fs';
-import { parseArgs } from 'node:util';
-import { createLedgerReader } from '../../src/nats/ledger-reader.ts';
-import { createPublisher, type Outgoing } from '../../src/nats/publisher.ts';
-import { publishAll } from '../../src/nats/publisher/all.ts';
-import { createServices } from '../../src/nats/services-client.ts';
-import { createNames } from '../../src/wire/names.ts';
-import { rssMbOf, untilTrue, watchMemory, withStage, type MemoryCourse, type Stage } from './stage.ts';
+import { openBench, target } from './harness/report.ts';
+import { HEADINGS, measureTeam, ratioOf, runRounds, tableOf } from './harness/rounds.ts';
+import type { Contestant, Sample } from './harness/rounds.ts';
+import { checkShipped, natsVersion } from './harness/shipped.ts';
+import { ownTaker, PASSES, startOtherTakers, type Pass, type Taker } from './harness/takers.ts';
+import { startTrawl, type SyncName } from './harness/trawl-team.ts';
+import { watchMemory, withTeardown, type MemoryCourse } from './stage.ts';
 
-const { values: flags } = parseArgs({
-  options: { quick: { type: 'boolean' }, count: { type: 'string' }, json: { type: 'string' } },
-});
-const total = Number(flags.count ?? (flags.quick ? 20_000 : 1_000_000));
-const CHUNK = 1_000;
-const RUN = 'bench';
-const names = createNames('trawl');
+const bench = openBench('submit');
+const COUNT = bench.size(50_000, 2_000);
+const MANY = bench.size(1_000_000, 5_000);
 
-type Pass = 'first' | 'again';
-
-interface Row {
+interface Million extends Sample {
+  readonly name: string;
   readonly pass: Pass;
-  readonly total: number;
-  readonly accepted: number;
-  readonly duplicates: number;
-  readonly queued: number;
-  readonly publishedMs: number;
-  readonly tookMs: number;
-  readonly coordinatorMb: MemoryCourse;
-  readonly serverMb: number;
+  readonly memory: MemoryCourse;
 }
 
-await withStage(async (stage) => {
-  const coordinator = stage.startActor('coordinator');
-  const services = createServices(stage.connection, names);
-  await untilTrue(async () =>
-    services.call('run.create', { scraper: 'noop', run: RUN }).then(
-      () => true,
-      () => false,
-    ),
-  );
-  const rows: Row[] = [];
-  for (const pass of ['first', 'again'] as const) {
-    const row = await submitAll(stage, pass, coordinator.pid ?? 0);
-    rows.push(row);
-    process.stdout.write(describe(row));
-    if (row.accepted !== total || row.queued !== total || row.duplicates !== (pass === 'first' ? 0 : total))
-      throw new Error('the counts are wrong');
+const PASS_SYNCS: readonly SyncName[] = ['second', 'always'];
+const MANY_HEAD = [
+  'contestant',
+  'pass',
+  'seconds',
+  'per second',
+  'taker MB at quarter, half, end, most',
+  'server MB',
+];
+
+await withTeardown(async (t) => {
+  const teams = {
+    second: await startTrawl(t, 'second', { workers: 0 }),
+    always: await startTrawl(t, 'always', { workers: 0 }),
+  };
+  const versions: Record<string, string> = natsVersion(teams.second.stage);
+  const absent: string[] = [];
+  const others = await startOtherTakers(t, versions, absent);
+  const takers = [
+    ownTaker('trawl, 1 s', teams.second, 'second'),
+    ownTaker('trawl, always', teams.always, 'always'),
+    ...others,
+  ];
+  const rounds = new Map<Pass, Awaited<ReturnType<typeof runRounds>>>();
+  const byPass = {
+    first: takers.map((each) => contestant(each, 'first')),
+    again: takers.map((each) => contestant(each, 'again')),
+  };
+  for (const pass of PASSES) {
+    bench.say(`${COUNT} URLs, ${pass}`);
+    rounds.set(pass, await runRounds(byPass[pass], bench));
+    if (pass === 'again') for (const taker of takers) for (const list of lists()) await taker.clear(list);
   }
-  if (flags.json !== undefined) writeFileSync(flags.json, `${JSON.stringify(rows, undefined, 2)}\n`);
+  const millions: Million[] = [];
+  const first = takers[0];
+  if (first) for (const taker of [first, ...others]) millions.push(...(await takeMany(taker)));
+  const of = (pass: Pass): Awaited<ReturnType<typeof runRounds>> => rounds.get(pass) ?? [];
+  const ratio = (pass: Pass, ours: string, theirs: string): number => ratioOf(of(pass), ours, theirs);
+  const course = millions.find(({ pass }) => pass === 'first')?.memory;
+  bench.finish({
+    tables: [
+      ...PASSES.map((pass) => ({
+        title: `${COUNT} URLs, ${pass === 'first' ? 'all of them new' : 'the same once more'}`,
+        head: HEADINGS,
+        rows: tableOf(of(pass), byPass[pass]),
+      })),
+      { title: `${MANY} URLs at once, one pass each`, head: MANY_HEAD, rows: millions.map(manyRow) },
+    ],
+    targets: [
+      target('× Redis set and list', ratio('first', 'trawl, 1 s', 'Redis set + list'), { min: 2 }),
+      target('× INSERT … ON CONFLICT', ratio('first', 'trawl, 1 s', 'PostgreSQL insert'), { min: 2 }),
+      target('with always, × INSERT … ON CONFLICT', ratio('first', 'trawl, always', 'PostgreSQL insert'), {
+        min: 2,
+      }),
+      target('memory of the coordinator, end ÷ quarter', course && course.end / course.quarter, {
+        max: 1.15,
+      }),
+    ],
+    absent,
+    checks: [
+      ...(await Promise.all(PASS_SYNCS.map((name) => checkShipped(teams[name].stage, ['durability'])))),
+      'the first time every URL is accepted, the second time every one is a duplicate, by the counters of the ledger',
+    ],
+    versions,
+    settings: {
+      trawl: 'one coordinator, one client; accepted in the ledger and put into the queue of tasks',
+      redis: 'a script per 1,000: a set of SHA-1 fingerprints and a list of what is new; 4 at a time',
+      postgresql: 'INSERT … ON CONFLICT DO NOTHING of 1,000, primary key is the URL; 4 at a time',
+    },
+    rows: [...PASSES.flatMap((pass) => of(pass).map((row) => ({ pass, ...row }))), ...millions],
+  });
 });
 
-async function submitAll({ connection, server }: Stage, pass: Pass, pid: number): Promise<Row> {
-  const reader = createLedgerReader(connection, names);
-  const sizeOf = async (stream: 'INTAKE' | 'TASKS'): Promise<number> =>
-    (await connection.jsm.streams.info(names.stream(stream))).state.messages;
-  const endWatch = watchMemory(pid);
-  const began = performance.now();
-  await publishChunks(connection);
-  const publishedMs = performance.now() - began;
-  const counted = pass === 'first' ? ('accepted' as const) : ('duplicates' as const);
-  await untilTrue(async () => (await reader.counts(RUN))[counted] >= total);
-  await untilTrue(async () => (await sizeOf('INTAKE')) === 0);
-  const tookMs = performance.now() - began;
-  const coordinatorMb = endWatch();
-  const { accepted, duplicates } = await reader.counts(RUN);
-  return {
+function manyRow({ name, pass, ms, count, memory, serverMb }: Million): string[] {
+  const { quarter, half, end, most } = memory;
+  const rate = Math.round((count / ms) * 1_000).toLocaleString('en');
+  return [
+    name,
     pass,
-    total,
-    accepted,
-    duplicates,
-    queued: await sizeOf('TASKS'),
-    publishedMs,
-    tookMs,
-    coordinatorMb,
-    serverMb: rssMbOf(server.pid()),
+    (ms / 1_000).toFixed(1),
+    rate,
+    `${quarter}, ${half}, ${end}, ${most}`,
+    String(Math.round(serverMb)),
+  ];
+}
+
+function* lists(): Generator<string> {
+  for (let round = 1 - bench.warm; round <= bench.rounds; round += 1) yield `list-${round}`;
+}
+
+function contestant(taker: Taker, pass: Pass): Contestant {
+  return {
+    name: taker.name,
+    durability: taker.safe,
+    run: (round) =>
+      measureTeam(taker, async () => {
+        await taker.submit(`list-${round}`, pass, COUNT);
+        return { count: COUNT };
+      }),
   };
 }
 
-async function publishChunks(connection: Stage['connection']): Promise<void> {
-  const publisher = await createPublisher(connection, {
-    stream: names.stream('INTAKE'),
-    durability: 'interval',
-    window: 64,
-  });
-  await publishAll(publisher, chunks(names.submit('noop', RUN)), (message, outcome) => {
-    if (outcome.kind !== 'stored') throw new Error(`${message.subject}: ${outcome.reason}`);
-  });
-  await publisher.close();
-}
-
-function* chunks(subject: string): Generator<Outgoing> {
-  for (let from = 0; from < total; from += CHUNK) {
-    const lines = Array.from(
-      { length: Math.min(CHUNK, total - from) },
-      (_, index) => `https://shop.example/item/${from + index}`,
-    );
-    yield { subject, payload: Buffer.from(lines.join('\n')), repeatable: true };
+async function takeMany(taker: Taker): Promise<Million[]> {
+  const taken: Million[] = [];
+  for (const pass of PASSES) {
+    // The coordinator of ours, the one process of the others.
+    const endWatch = watchMemory(taker.clients()[1] ?? taker.clients()[0] ?? 0);
+    const sample = await measureTeam(taker, async () => {
+      await taker.submit('many', pass, MANY);
+      return { count: MANY };
+    });
+    taken.push({ name: taker.name, pass, memory: endWatch(), ...sample });
+    bench.say(`  ${MANY} URLs, ${taker.name}, ${pass}: ${(sample.ms / 1_000).toFixed(1)} s`);
   }
-}
-
-function describe({ pass, accepted, duplicates, queued, publishedMs, tookMs, ...memory }: Row): string {
-  const seconds = (ms: number): string => (ms / 1_000).toFixed(1);
-  const { start, quarter, half, end, most } = memory.coordinatorMb;
-  return (
-    `${pass.padEnd(6)} ${total} URLs in ${seconds(tookMs)} s (${Math.round((total / tookMs) * 1_000)}/s; published in ${seconds(publishedMs)} s), ` +
-    `${accepted} accepted, ${duplicates} duplicates, ${queued} in the queue\n` +
-    `       coordinator: ${start} MB at the start, ${quarter} MB after a quarter of the time, ${half} MB after a half, ${end} MB at the end, at most ${most} MB; server ${memory.serverMb} MB\n`
-  );
+  return taken;
 }

@@ -16,8 +16,8 @@ export interface Teardown {
 export interface ServerOptions {
   /** Extra lines of server configuration. */
   readonly config?: string;
-  /** `always` makes an ack mean fsync. */
-  readonly sync?: 'always' | 'interval';
+  /** `always` makes an ack mean fsync; `second` syncs once a second, as Redis does; `interval` is the server's own. */
+  readonly sync?: 'always' | 'second' | 'interval';
   /** Off for a server that only passes messages on. */
   readonly jetstream?: boolean;
 }
@@ -118,7 +118,9 @@ export async function startNatsServer(t: Teardown, options: ServerOptions = {}):
   }
 
   function jetstreamText(): string {
-    const sync = options.sync === 'always' ? 'sync_interval: always' : '';
+    const sync = { always: 'sync_interval: always', second: 'sync_interval: "1s"', interval: '' }[
+      options.sync ?? 'interval'
+    ];
     return `jetstream { store_dir: ${JSON.stringify(join(folder, 'store'))}, max_file_store: 16G, ${sync} }`;
   }
 }

@@ -11,6 +11,7 @@ import { guard, temporaryFolder, type Teardown } from './nats-server.ts';
 export interface TestPostgres {
   readonly url: string;
   readonly sql: postgres.Sql;
+  pid(): number;
   kill(signal: 'SIGINT' | 'SIGKILL'): Promise<void>;
   /** The same port and data again. */
   start(): Promise<void>;
@@ -30,7 +31,14 @@ export function findPostgres(): string | undefined {
   throw new Error(`test/get-postgres.sh ended with ${found.status ?? 'a signal'}: ${found.stderr}`);
 }
 
-export async function startPostgres(t: Teardown, found: string): Promise<TestPostgres> {
+/** A test does not need its data after a power cut, nor much memory. */
+const TEST_SETTINGS = ['fsync=off', 'shared_buffers=16MB', 'max_connections=20'];
+
+export async function startPostgres(
+  t: Teardown,
+  found: string,
+  own: readonly string[] = TEST_SETTINGS,
+): Promise<TestPostgres> {
   const folder = temporaryFolder(t);
   chmodSync(folder, 0o755);
   const programs = reachable(found, folder);
@@ -54,13 +62,7 @@ export async function startPostgres(t: Teardown, found: string): Promise<TestPos
     await gone;
   };
   const start = async (): Promise<void> => {
-    const settings = [
-      'fsync=off',
-      'timezone=GMT',
-      'log_timezone=GMT',
-      'shared_buffers=16MB',
-      'max_connections=20',
-    ];
+    const settings = ['timezone=GMT', 'log_timezone=GMT', ...own];
     child = spawn(
       join(programs, 'postgres'),
       [
@@ -74,7 +76,7 @@ export async function startPostgres(t: Teardown, found: string): Promise<TestPos
   };
   t.teardown(() => kill('SIGINT'));
   await start();
-  return { url, sql, kill, start };
+  return { url, sql, pid: () => child?.pid ?? 0, kill, start };
 }
 
 /** Nobody may not be allowed into the folder of the project: then the programs are taken to where they can be reached. */

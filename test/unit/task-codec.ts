@@ -1,6 +1,7 @@
 import t from 'tap';
 import { inspect, isDeepStrictEqual } from 'node:util';
 import { Packr } from 'msgpackr';
+import * as v from 'valibot';
 import { Failure } from '../../src/domain/failure.ts';
 import {
   PRIORITIES,
@@ -9,6 +10,7 @@ import {
   type TaskMessage,
   type TaskSpec,
 } from '../../src/domain/task.ts';
+import { readTask } from '../../src/wire/read-task.ts';
 import { describeRecord } from '../../src/wire/describe-record.ts';
 import {
   addStamp,
@@ -20,6 +22,8 @@ import {
   encodeRecord,
   encodeStamp,
   encodeTask,
+  sizeOfRecord,
+  taskShape,
   type CountRecord,
 } from '../../src/wire/task-codec.ts';
 import { chooseSeed, createRandom, type Random } from '../kit/random.ts';
@@ -55,6 +59,43 @@ t.test('whatever is stored comes back', async (t) => {
     if (!isDeepStrictEqual(decodeCount(encodeCount(count)), count)) return t.fail(inspect(count));
   }
   return t.pass('2,000 of each');
+});
+
+t.test('the quick way takes only what the schema takes, and gives the same', async (t) => {
+  const random = createRandom(chooseSeed());
+  t.comment(`seed ${random.seed}`);
+  let quick = 0;
+  for (let round = 0; round < 5_000; round += 1) {
+    const { deferredSince, ...tried } = randomTask(random);
+    const since = deferredSince === undefined ? {} : { deferredSince };
+    const fresh = random.chance(0.8) ? { ...tried, faults: [], triedProxies: [] } : { ...tried, ...since };
+    const task = spoil(fresh, random);
+    const value = random.chance(0.5) ? { ...task, spec: spoil({ ...task.spec }, random) } : task;
+    const taken = readTask(value);
+    if (!taken) continue;
+    quick += 1;
+    const checked = v.safeParse(taskShape, value);
+    if (!checked.success || !isDeepStrictEqual(taken, checked.output)) return t.fail(inspect(value));
+  }
+  return t.ok(quick > 500, `${quick} taken the quick way`);
+});
+
+/** Now and then with a field that is missing, of another kind, or not known. */
+function spoil<T extends object>(value: T, random: Random): T {
+  if (random.chance(0.6)) return value;
+  const name = random.pick(['depth', 'parent', 'input', 'news', ...Object.keys(value)]);
+  const other = random.pick([1, -1, 1.5, 'text', null, [], {}, [1], NaN, true]);
+  const rest = Object.fromEntries(Object.entries(value).filter(([each]) => each !== name));
+  return (random.chance(0.3) ? rest : { ...value, [name]: other }) as T;
+}
+
+t.test('a record whose size was asked for is packed once, and a changed one anew', async (t) => {
+  const first: LedgerRecord = { ...settled(), state: 'cancelled', reason: 'first' };
+  const other: LedgerRecord = { ...first, reason: 'another' };
+  t.equal(sizeOfRecord(first), encodeRecord(first).length);
+  sizeOfRecord(first);
+  t.strictSame(decodeRecord(encodeRecord(other)), other);
+  t.strictSame(decodeRecord(encodeRecord(first)), first);
 });
 
 t.test('bytes come back as bytes, and keys as they were', async (t) => {

@@ -27,11 +27,40 @@ export interface ContextParts {
   readonly session: () => ScraperContext['session'];
 }
 
+const LAZY = Symbol('lazy');
+
+/** What is made when a handler first asks for it. */
+interface Lazy {
+  readonly parts: ContextParts;
+  log: Log | undefined;
+  enqueue: EnqueueAny | undefined;
+}
+
+type Asked = Pick<ScraperContext, 'session' | 'enqueue' | 'signal' | 'log'>;
+
+/**
+ * Shared by all contexts, and yet the own members of each. Getters in a literal would be new functions for every task,
+ * and every task's context a shape of its own, which costs more than the rest of a task that does nothing.
+ */
+const asked: { readonly [Name in keyof Asked]: PropertyDescriptor } = {
+  session: lazily(({ parts }) => parts.session()),
+  enqueue: lazily((lazy) => (lazy.enqueue ??= openEnqueue(lazy.parts))),
+  signal: lazily(({ parts }) => parts.signal()),
+  log: lazily((lazy) => (lazy.log ??= openLog(lazy.parts))),
+};
+
+function lazily(make: (lazy: Lazy) => unknown): PropertyDescriptor {
+  return {
+    enumerable: true,
+    get(this: { readonly [LAZY]: Lazy }) {
+      return make(this[LAZY]);
+    },
+  };
+}
+
 export function createContext(parts: ContextParts): ScraperContext {
   const { delivery, ports, live } = parts;
   const { spec, faults } = delivery.task;
-  let log: Log | undefined;
-  let enqueue: EnqueueAny | undefined;
   let page: Promise<ParsedPage> | undefined;
 
   // Async, so that what is wrong with the request is a rejection like everything else.
@@ -42,7 +71,8 @@ export function createContext(parts: ContextParts): ScraperContext {
     return fetched;
   };
 
-  return {
+  const context: Omit<ScraperContext, keyof Asked> & { readonly [LAZY]: Lazy } = {
+    [LAZY]: { parts, log: undefined, enqueue: undefined },
     task: spec,
     url: spec.url,
     input: parts.input,
@@ -56,28 +86,21 @@ export function createContext(parts: ContextParts): ScraperContext {
       return page;
     },
     json: async (url, options) => (await fetch(url, options)).json(),
-    get session() {
-      return parts.session();
-    },
     emit(...given: readonly [unknown] | readonly [string, unknown]) {
       if (parts.isOver()) return;
       const [first, second] = given;
       parts.items.push(given.length === 1 ? { data: first } : { kind: String(first), data: second });
     },
-    get enqueue() {
-      return (enqueue ??= openEnqueue(parts));
-    },
     progress: live,
     withLock: (key, use) => ports.withLock({ key, signal: parts.signal() }, use),
     shared: parts.shared,
-    get signal() {
-      return parts.signal();
-    },
-    get log() {
-      const { id, run, scraper } = spec;
-      return (log ??= ports.log.child({ task: id, run, scraper }));
-    },
   };
+  return Object.defineProperties(context, asked) as typeof context & Asked;
+}
+
+function openLog({ ports, delivery }: ContextParts): Log {
+  const { id, run, scraper } = delivery.task.spec;
+  return ports.log.child({ task: id, run, scraper });
 }
 
 async function fetchOwn(fetch: Fetch, url: string | undefined): Promise<ParsedPage> {

@@ -1,0 +1,161 @@
+/**
+ * Footprint: how long a whole cluster takes to come up, what it costs when nothing is to be done, and the memory of its
+ * processes; beside an idle worker of BullMQ with its Redis, and a process of Crawlee.
+ *
+ *   node dist/test/bench/start.js [--quick] [--rounds N] [--record] [--json FILE]
+ */
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { readClusterState, recordsOf } from '../../src/local/state.ts';
+import { temporaryFolder, type Teardown } from '../kit/nats-server.ts';
+import { installTrawl } from '../kit/trawl.ts';
+import { cpuUs, ownRssMb, rssMb } from './harness/cpu.ts';
+import { hasPackage, startPeer } from './harness/peer.ts';
+import { findRedis, startRedis } from './harness/redis.ts';
+import { openBench, target } from './harness/report.ts';
+import { packageVersion } from './harness/versions.ts';
+import { median } from './measure.ts';
+import { withTeardown } from './stage.ts';
+
+const bench = openBench('start');
+const SETTLE_MS = bench.size(3_000, 200);
+const IDLE_MS = bench.size(6_000, 500);
+
+interface Footprint {
+  readonly name: string;
+  readonly round: number;
+  readonly upMs: number;
+  readonly idleCpuPercent: number;
+  readonly totalMb: number;
+  /** The largest process that works. */
+  readonly workerMb: number;
+  readonly processes: Readonly<Record<string, number>>;
+}
+
+type Started = {
+  readonly pids: Readonly<Record<string, number>>;
+  readonly isWorker: (name: string) => boolean;
+};
+type Starter = { readonly name: string; readonly start: (t: Teardown) => Promise<Started> };
+
+const versions: Record<string, string> = {};
+const absent: string[] = [];
+const starters = listStarters();
+const rows: Footprint[] = [];
+for (let round = 1 - bench.warm; round <= bench.rounds; round += 1)
+  for (const { name, start } of starters)
+    await withTeardown(async (t) => {
+      const began = performance.now();
+      const { pids, isWorker } = await start(t);
+      const upMs = performance.now() - began;
+      const footprint = { name, round, upMs, ...(await watchIdle(pids, isWorker)) };
+      // The first round warms up the caches of the disk.
+      if (round > 0) rows.push(footprint);
+      bench.say(`  round ${round}, ${name}: up in ${Math.round(upMs)} ms`);
+    });
+
+const of = (name: string, value: (row: Footprint) => number): number =>
+  median(rows.filter((row) => row.name === name).map(value));
+const ours = starters[0]?.name ?? '';
+const memory = rows.filter(({ name }) => name === ours).at(-1)?.processes ?? {};
+bench.finish({
+  tables: [
+    {
+      title: 'started, and left alone',
+      head: ['what', 'up after ms', 'idle CPU %', 'all processes MB', 'a worker MB'],
+      rows: starters.map(({ name }) => [
+        name,
+        of(name, ({ upMs }) => upMs).toFixed(0),
+        of(name, ({ idleCpuPercent }) => idleCpuPercent).toFixed(2),
+        of(name, ({ totalMb }) => totalMb).toFixed(0),
+        of(name, ({ workerMb }) => workerMb).toFixed(0),
+      ]),
+    },
+    {
+      title: 'memory of each process of ours, last round',
+      head: ['process', 'MB'],
+      rows: Object.entries(memory).map(([name, mb]) => [name, mb.toFixed(0)]),
+    },
+  ],
+  targets: [
+    target(
+      'idle CPU of the cluster, %',
+      of(ours, ({ idleCpuPercent }) => idleCpuPercent),
+      { max: 2 },
+    ),
+    target(
+      'memory of a worker, MB',
+      of(ours, ({ workerMb }) => workerMb),
+      { max: 90 },
+    ),
+  ],
+  absent,
+  checks: ['shipped settings but for home and ports'],
+  versions,
+  settings: {
+    trawl: '`trawl up`: nats-server, coordinator, proxy-manager, 3 workers, exporter, autoscaler, supervisor',
+    'idle CPU': `of one core, all processes together, over ${IDLE_MS / 1_000} s after ${SETTLE_MS / 1_000} s of rest`,
+  },
+  rows,
+});
+
+function listStarters(): Starter[] {
+  const found: Starter[] = [{ name: 'trawl, local cluster', start: startCluster }];
+  const redis = hasPackage('bullmq') ? findRedis() : undefined;
+  if (redis !== undefined) {
+    versions['bullmq'] = packageVersion('bullmq');
+    found.push({ name: 'BullMQ worker + Redis', start: (t) => startBullmq(t, redis) });
+  } else absent.push('BullMQ + Redis: one of them is not to be had');
+  if (hasPackage('@crawlee/cheerio')) {
+    versions['crawlee'] = packageVersion('@crawlee/cheerio');
+    found.push({ name: 'Crawlee process', start: startCrawlee });
+  } else absent.push('Crawlee: not installed in test/bench');
+  return found;
+}
+
+async function startCluster(t: Teardown): Promise<Started> {
+  const trawl = await installTrawl(t);
+  const { code, stderr } = await trawl.run('up');
+  if (code !== 0) throw new Error(`trawl up: ${stderr}`);
+  const state = readClusterState(join(trawl.home, 'cluster.json'));
+  if (!state) throw new Error('the cluster has left no record');
+  const records = recordsOf(state).map(({ name, pid }) => [name, pid] as const);
+  return {
+    pids: Object.fromEntries([...records, ['supervisor', state.supervisor.pid] as const]),
+    isWorker: (name) => name.startsWith('worker'),
+  };
+}
+
+async function startBullmq(t: Teardown, program: string): Promise<Started> {
+  const { pid, port, version } = await startRedis(t, program);
+  versions['redis'] = version;
+  const worker = await startPeer(t, 'bullmq.mjs', { port });
+  await worker.call('start', { queue: 'idle', count: 1e9 });
+  return { pids: { worker: worker.pid, redis: pid }, isWorker: (name) => name === 'worker' };
+}
+
+async function startCrawlee(t: Teardown): Promise<Started> {
+  const settings = { kind: 'cheerio', site: '', atOnce: 1, folder: temporaryFolder(t), wanted: {} };
+  const worker = await startPeer(t, 'crawlee.mjs', settings);
+  return { pids: { worker: worker.pid }, isWorker: () => true };
+}
+
+async function watchIdle(
+  pids: Started['pids'],
+  isWorker: Started['isWorker'],
+): Promise<Omit<Footprint, 'name' | 'round' | 'upMs'>> {
+  await delay(SETTLE_MS);
+  const everyone = Object.values(pids);
+  const before = cpuUs(everyone);
+  const began = performance.now();
+  await delay(IDLE_MS);
+  const idleCpuPercent = ((cpuUs(everyone) - before) / 1_000 / (performance.now() - began)) * 100;
+  const processes = Object.fromEntries(Object.entries(pids).map(([name, pid]) => [name, ownRssMb(pid)]));
+  const workers = Object.entries(processes).filter(([name]) => isWorker(name));
+  return {
+    idleCpuPercent,
+    totalMb: rssMb(everyone),
+    workerMb: Math.max(...workers.map(([, mb]) => mb)),
+    processes,
+  };
+}
