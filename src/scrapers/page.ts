@@ -1,6 +1,7 @@
 /** What a handler fetches with, and what it gets. */
 import type { HtmlDocument } from '../extract/document.ts';
 import type { FieldSpec } from '../extract/field-spec.ts';
+import type { Sitemap } from '../extract/sitemap.ts';
 
 export interface FetchOptions {
   readonly method?: string;
@@ -65,6 +66,8 @@ export interface ParsedPage extends Page {
    * Throws `TARGET` with what is wrong where a field is required and missing, or is not what its type says.
    */
   readonly extract: (fields: Readonly<Record<string, FieldSpec>>) => Readonly<Record<string, unknown>>;
+  /** The page read as a site map: `enqueue(here.sitemap().pages)`, and `.maps` for those that it leads to. */
+  readonly sitemap: () => Sitemap;
 }
 
 export type Fetch = (url: string | URL, options?: FetchOptions) => Promise<Page>;

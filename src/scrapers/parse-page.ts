@@ -3,6 +3,7 @@ import { Failure } from '../domain/failure.ts';
 import { parseDocument, type HtmlDocument } from '../extract/document.ts';
 import { compileExtractor, type Extractor } from '../extract/extractor.ts';
 import type { FieldSpec } from '../extract/field-spec.ts';
+import { parseSitemap } from '../extract/sitemap.ts';
 import type { Page, ParsedPage } from './page.ts';
 
 type Fields = Readonly<Record<string, FieldSpec>>;
@@ -17,6 +18,7 @@ export function parsePage(page: Page): ParsedPage {
     get html() {
       return (html ??= parseDocument(page.text()));
     },
+    sitemap: () => parseSitemap(page.text(), page.url),
     extract(fields) {
       const { value, problems } = extractorOf(fields).extract(page).page;
       if (problems.length === 0) return value;

@@ -19,8 +19,9 @@ t.test('the first five minutes', { timeout: 170_000 }, async (t) => {
   const expected: Record<string, RegExp> = {
     'make cluster-up': /is up\.[\s\S]*Next:\n {2}npx trawl demo /,
     'npx trawl demo':
-      /^Run demo has ended \(done_with_errors\): \d+ done, 4 dead\.\n\nKIND +URL +ID +NAME [\s\S]*\nproduct +http[\s\S]*… and \d+ more[\s\S]*npx trawl demo --kill/m,
-    'npx trawl dead ls --run demo': /^4 dead tasks\.[\s\S]*REJECTED[\s\S]*robots\.txt/m,
+      /^Run demo has ended \(done_with_errors\): \d+ done, 4 dead.*\.\n\nKIND +URL +ID +NAME [\s\S]*\nproduct +http[\s\S]*… and \d+ more[\s\S]*npx trawl demo --kill/m,
+    'npx trawl dead ls --run demo':
+      /^4 dead tasks\.[\s\S]*3 +REJECTED [\s\S]*1 +INVALID [\s\S]*\/private\/1/m,
     'npx trawl demo --kill':
       /worker-\d \(pid \d+\) was killed with SIGKILL after \d+ tasks\. (\d+) tasks have \1 outcomes,\n0 of them twice;/,
     'npx trawl new shop': /Wrote .*shop\.mjs/,

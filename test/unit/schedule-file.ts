@@ -6,7 +6,9 @@ import { parseSchedule } from '../../src/policy/schedule-spec.ts';
 import { projectRoot } from '../../src/project-root.ts';
 
 t.test('the example has three games, each at an interval of its own', async (t) => {
-  const file = parseScheduleFile(readFileSync(join(projectRoot, 'config/examples/dmarket/schedules.yaml'), 'utf8'));
+  const file = parseScheduleFile(
+    readFileSync(join(projectRoot, 'config/examples/dmarket/schedules.yaml'), 'utf8'),
+  );
   if (!file.ok) throw new Error(JSON.stringify(file.problems));
   t.same(
     file.entries.map(({ line }) => line),

@@ -106,3 +106,28 @@ t.test('set up and taken down with each', async (t) => {
   await testScraper(scraper);
   t.same(steps, ['setup', 'run 7', 'teardown 7']);
 });
+
+t.test('a site map leads to its pages, and its pages are kept apart', async (t) => {
+  const scraper = defineScraper({
+    name: 'mapped',
+    async run({ page, fetch, enqueue }) {
+      const { pages, maps } = (await page()).sitemap();
+      enqueue([...pages, ...maps]);
+      for (const { url } of pages) await fetch(url, { delayMs: 1_500 });
+    },
+  });
+  const site = {
+    '/sitemap.xml':
+      '<urlset><url><loc>/a</loc><lastmod>2025-01-01</lastmod></url><url><loc>/b?x=1&amp;y=2</loc></url></urlset>',
+    '/a': 'a',
+    '/b?x=1&y=2': 'b',
+  };
+  const { enqueued, requests, error } = await testScraper(scraper, { site, url: '/sitemap.xml' });
+  t.equal(error, undefined);
+  t.same(
+    enqueued.map(({ url }) => url),
+    ['https://site.test/a', 'https://site.test/b?x=1&y=2'],
+  );
+  const [first = 0, second = 0, third = 0] = requests.map(({ atMs }) => atMs);
+  t.ok(second - first >= 1_500 && third - second >= 1_500, `${first}, ${second}, ${third}`);
+});

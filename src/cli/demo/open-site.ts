@@ -29,9 +29,13 @@ export async function openSite(options: {
       close: () => site.close(),
     };
   } catch (error) {
-    if ((error as { readonly code?: unknown }).code !== 'EADDRINUSE') throw error;
+    if (!(error instanceof Failure && isTaken(error))) throw error;
     return visitSite(`http://127.0.0.1:${port}`, products);
   }
+}
+
+function isTaken({ cause }: { readonly cause?: unknown }): boolean {
+  return (cause as { readonly code?: unknown } | undefined)?.code === 'EADDRINUSE';
 }
 
 async function visitSite(url: string, products: number): Promise<OpenSite> {
