@@ -15,11 +15,11 @@ t.test('a blocked event loop is seen', async (t) => {
   t.teardown(() => loopDelay.stop());
   await delay(120);
   loopDelay.takeMaxMs();
-  const until = performance.now() + 300;
+  const until = performance.now() + 600;
   while (performance.now() < until);
-  await delay(60);
-  t.ok(loopDelay.takeMaxMs() > 150);
-  t.ok(loopDelay.maxMs() > 150, 'the worst is remembered');
+  await delay(250);
+  t.ok(loopDelay.takeMaxMs() > 350);
+  t.ok(loopDelay.maxMs() > 350, 'the worst is remembered');
 });
 
 t.test('each reader of the loop delay has its own readings, and a mean beside the worst', async (t) => {
@@ -27,13 +27,13 @@ t.test('each reader of the loop delay has its own readings, and a mean beside th
   t.teardown(() => loopDelay.stop());
   const [one, other] = [loopDelay.openReader(), loopDelay.openReader()];
   t.equal(one.takeMeanMs(), 0, 'of no time nothing is told');
-  const until = performance.now() + 300;
+  const until = performance.now() + 600;
   while (performance.now() < until);
-  await delay(60);
+  await delay(250);
   const mean = one.takeMeanMs();
-  t.ok(mean > 50 && mean <= one.takeMaxMs(), `a mean of ${mean} ms`);
+  t.ok(mean > 150 && mean <= one.takeMaxMs(), `a mean of ${mean} ms`);
   t.equal(one.takeMaxMs(), 0, 'it was taken');
-  t.ok(other.takeMaxMs() > 150, 'and is still there for the other');
+  t.ok(other.takeMaxMs() > 350, 'and is still there for the other');
 });
 
 t.test('metrics move, and their names pass the rules of Prometheus', async (t) => {
