@@ -58,12 +58,12 @@ export function createLedgerWriter(connection: Connection, options: LedgerWriter
   return {
     accept: (record) =>
       commit(record, 0, record.state === 'dead' ? { accepted: 1, dead: 1 } : deltaOf(record)),
-    async settle(outcome, acceptSeq) {
-      const settled = await commit(outcome, acceptSeq, deltaOf(outcome));
+    async settle(outcome, acceptSeq, packed) {
+      const settled = await commit(outcome, acceptSeq, deltaOf(outcome), { packed });
       return settled.kind === 'refused' ? countOther(outcome.spec, acceptSeq) : settled;
     },
-    redrive: (record, deadSeq) => commit(record, deadSeq, { redriven: 1 }, NO_LONGER_DEAD),
-    drop: (outcome, deadSeq) => commit(outcome, deadSeq, { redriven: 1, cancelled: 1 }, NO_LONGER_DEAD),
+    redrive: (record, deadSeq) => commit(record, deadSeq, { redriven: 1 }, { mark: NO_LONGER_DEAD }),
+    drop: (outcome, deadSeq) => commit(outcome, deadSeq, { redriven: 1, cancelled: 1 }, { mark: NO_LONGER_DEAD }),
     ensureCounted: (found) => tally.ensureCounted(found),
     pending: () => lanes.reduce((sum, lane) => sum + lane.pending(), 0),
     close() {
@@ -76,10 +76,11 @@ export function createLedgerWriter(connection: Connection, options: LedgerWriter
     record: LedgerRecord,
     expect: number,
     delta: Partial<CountRecord>,
-    mark = deadMark(record),
+    { mark = deadMark(record), packed }: { mark?: Uint8Array; packed?: Uint8Array | undefined } = {},
   ): Promise<ChangeOutcome> {
     const { run, id } = record.spec;
-    const change = { run, id, subject: names.ledger(run, id), payload: encodeRecord(record), expect, delta };
+    const payload = packed ?? encodeRecord(record);
+    const change = { run, id, subject: names.ledger(run, id), payload, expect, delta };
     turn = (turn + 1) % lanes.length;
     return (lanes[turn] as LedgerLane).commit(
       mark ? { ...change, index: { subject: names.dead(run, id), payload: mark } } : change,

@@ -32,8 +32,11 @@ type Queued = Extract<LedgerRecord, { state: 'queued' }>;
 export interface LedgerWriter {
   /** `refused`: the task is known already. A `dead` record is for what was submitted and is no task. */
   accept(record: Queued | Extract<LedgerRecord, { state: 'dead' }>): Promise<ChangeOutcome>;
-  /** `refused`: the task has an outcome already, or was put back meanwhile. */
-  settle(outcome: Outcome, acceptSeq: number): Promise<ChangeOutcome>;
+  /**
+   * `refused`: the task has an outcome already, or was put back meanwhile. `packed`: the outcome as bytes, where somebody
+   * had to pack it already.
+   */
+  settle(outcome: Outcome, acceptSeq: number, packed?: Uint8Array): Promise<ChangeOutcome>;
   /** From dead back to queued. */
   redrive(record: Queued, deadSeq: number): Promise<ChangeOutcome>;
   /** From dead to cancelled: nobody wants it any more. */

@@ -6,7 +6,7 @@
 import { asFailure, messageOf } from '../domain/failure.ts';
 import type { Outcome } from '../domain/task.ts';
 import type { Log } from '../telemetry/log.ts';
-import { encodeEmitted, sizeOfRecord } from '../wire/task-codec.ts';
+import { encodeEmitted, encodeRecord } from '../wire/task-codec.ts';
 import type { BlobStore } from './blobs.ts';
 import type { LedgerWriter } from './ledger.ts';
 
@@ -30,9 +30,10 @@ const EMITTED_MAX_BYTES = 64 * 1024 * 1024;
 export function createStoreOutcome({ writer, blobs, maxPayload, log }: StoreOutcomeParts): StoreOutcome {
   return (outcome, acceptSeq) => {
     const maxBytes = maxPayload() - FRAME_BYTES;
-    const size = sizeOf(outcome);
-    if (typeof size !== 'number') return writer.settle(asDead(outcome, size), acceptSeq);
-    if (size <= maxBytes) return writer.settle(outcome, acceptSeq);
+    const { packed, problem } = packOutcome(outcome);
+    if (problem) return writer.settle(asDead(outcome, problem), acceptSeq);
+    const size = packed?.length ?? 0;
+    if (size <= maxBytes) return writer.settle(outcome, acceptSeq, packed);
     if (outcome.state !== 'done' || size > EMITTED_MAX_BYTES)
       return writer.settle(asDead(outcome, tooBig(outcome, size)), acceptSeq);
     return settleLarge(outcome, acceptSeq);
@@ -60,16 +61,16 @@ export function createStoreOutcome({ writer, blobs, maxPayload, log }: StoreOutc
   }
 }
 
-/** Only what came from a handler or a submitter can be large: of the rest nobody need know the size. */
-function sizeOf(outcome: Outcome): number | Problem {
+/** Only what came from a handler or a submitter can be large, or no plain data: the rest is packed by whoever stores it. */
+function packOutcome(outcome: Outcome): { packed?: Uint8Array; problem?: Problem } {
   const result = outcome.state === 'done' ? outcome.result : undefined;
   const emitted = result && (result.items.length > 0 || result.data !== undefined);
-  if (!emitted && outcome.spec.input === undefined) return 0;
+  if (!emitted && outcome.spec.input === undefined) return {};
   try {
-    return sizeOfRecord(outcome);
+    return { packed: encodeRecord(outcome) };
   } catch (error) {
     const { code, message } = asFailure(error);
-    return { code, message };
+    return { problem: { code, message } };
   }
 }
 

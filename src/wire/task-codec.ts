@@ -127,20 +127,7 @@ export function decodeTask(bytes: Uint8Array): TaskMessage {
   return readTask(value) ?? parse('a task', taskShape, value);
 }
 
-/** The record whose size was asked for last: it is about to be stored. */
-let measured: { readonly entry: LedgerRecord; readonly bytes: Uint8Array } | undefined;
-
-export function sizeOfRecord(entry: LedgerRecord): number {
-  const bytes = pack('a ledger record', entry);
-  measured = { entry, bytes };
-  return bytes.length;
-}
-
-export function encodeRecord(entry: LedgerRecord): Uint8Array {
-  const bytes = measured?.entry === entry ? measured.bytes : pack('a ledger record', entry);
-  measured = undefined;
-  return bytes;
-}
+export const encodeRecord = (entry: LedgerRecord): Uint8Array => pack('a ledger record', entry);
 export const decodeRecord = (bytes: Uint8Array): LedgerRecord => unpack('a ledger record', record, bytes);
 
 /** By whom a record was stored by itself, and in which of its groups. See `policy/counted.ts`. */

@@ -22,7 +22,6 @@ import {
   encodeRecord,
   encodeStamp,
   encodeTask,
-  sizeOfRecord,
   taskShape,
   type CountRecord,
 } from '../../src/wire/task-codec.ts';
@@ -88,15 +87,6 @@ function spoil<T extends object>(value: T, random: Random): T {
   const rest = Object.fromEntries(Object.entries(value).filter(([each]) => each !== name));
   return (random.chance(0.3) ? rest : { ...value, [name]: other }) as T;
 }
-
-t.test('a record whose size was asked for is packed once, and a changed one anew', async (t) => {
-  const first: LedgerRecord = { ...settled(), state: 'cancelled', reason: 'first' };
-  const other: LedgerRecord = { ...first, reason: 'another' };
-  t.equal(sizeOfRecord(first), encodeRecord(first).length);
-  sizeOfRecord(first);
-  t.strictSame(decodeRecord(encodeRecord(other)), other);
-  t.strictSame(decodeRecord(encodeRecord(first)), first);
-});
 
 t.test('bytes come back as bytes, and keys as they were', async (t) => {
   const back = decodeRecord(encodeRecord(dead));
