@@ -143,7 +143,11 @@ export const fields = {
     ),
   },
   guard: {
-    cpu: field(integer(PER_CENT), '80', 'Per cent of the CPU time beyond which there is too much to do'),
+    cpu: field(
+      integer(PER_CENT),
+      '80',
+      'Per cent of the CPU time of all cores that may be used beyond which there is too much to do',
+    ),
     memory: field(
       integer(PER_CENT),
       '85',
