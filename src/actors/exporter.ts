@@ -38,7 +38,9 @@ export interface Exporter extends Actor {
 }
 
 export function createExporter(ports: ExporterPorts, limits: ExporterLimits = EXPORTER_DEFAULTS): Exporter {
-  let begun = false;
+  let begin = (): void => undefined;
+  /** Before it has heard of everything it could only tell of a part. */
+  const begun = new Promise<void>((resolve) => (begin = resolve));
   let failures = 0;
   let wasWell = true;
   let last: { readonly at: number; readonly facts: ClusterFacts } | undefined;
@@ -49,7 +51,7 @@ export function createExporter(ports: ExporterPorts, limits: ExporterLimits = EX
     snapshot: async () => (await look()).snapshot,
     async run(stop) {
       await ports.begin(stop);
-      begun = true;
+      begin();
       await everySoOften(stop.quiet);
     },
     metrics: async () => {
@@ -76,8 +78,7 @@ export function createExporter(ports: ExporterPorts, limits: ExporterLimits = EX
 
   async function lookNow(): Promise<ClusterFacts> {
     try {
-      if (!begun) throw new Failure('UNAVAILABLE', 'the exporter has not heard of everything yet');
-      const facts = await inTime(ports.look());
+      const facts = await inTime(begun.then(() => ports.look()));
       last = { at: ports.now(), facts };
       if (!wasWell) ports.log.info('snapshot.recovered');
       wasWell = true;

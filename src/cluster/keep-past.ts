@@ -9,7 +9,7 @@ import { isLifeOver } from '../policy/tally-over.ts';
 import { keys } from '../wire/names.ts';
 import type { ActorParts } from './roles.ts';
 
-const EVERY_MS = 3_000;
+const EVERY_MS = 2_000;
 
 export async function keepPast(
   { bucket, log }: Pick<ActorParts, 'bucket' | 'log'>,

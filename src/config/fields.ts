@@ -97,6 +97,11 @@ export const fields = {
     ),
   },
   metrics: {
+    fresh: field(
+      duration({ minMs: 0, maxMs: 60_000 }),
+      '1s',
+      'How old what the exporter knows may be when somebody asks: one look at the cluster answers all who ask within that time',
+    ),
     hosts: field(
       integer({ min: 1, max: 1_000 }),
       '20',

@@ -2,6 +2,7 @@
  * What actors have counted: sums that only grow. Each life of an actor keeps its own, the cluster's is the sum of all,
  * also of those that are over.
  */
+import { USE_OUTCOMES } from './egress.ts';
 
 /** Upper ends of the buckets of all durations, in seconds: from a task that does nothing to half an hour. */
 export const DURATION_BOUNDS_S: readonly number[] = [
@@ -26,6 +27,22 @@ export interface HostSums {
   /** How busy it is of late; the busiest hosts keep a line of their own. */
   readonly score: number;
 }
+
+/** Failures after which a task is tried again. */
+export const RETRY_CODES = ['NETWORK', 'TIMEOUT', 'INTERNAL', 'TARGET', 'PROXY', 'BLOCKED'] as const;
+
+/** Why a task is put off without blame; the last two before it was started at all. */
+export const DEFER_REASONS = [
+  'throttled',
+  'no-egress',
+  'locked-elsewhere',
+  'unavailable',
+  'paused',
+  'other-worker',
+] as const;
+
+/** What becomes of a page; `soft_block`: the scraper did not recognise it. */
+export const PAGE_OUTCOMES = [...USE_OUTCOMES.filter((outcome) => outcome !== 'unsent'), 'soft_block'];
 
 export type Named = Readonly<Record<string, number>>;
 

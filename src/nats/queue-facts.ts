@@ -9,6 +9,8 @@ export interface QueueFacts {
   readonly lanes: { priority: number; ready: number; running: number }[];
   readonly ready: number;
   readonly running: number;
+  /** Messages in all: also those that wait for their time. */
+  readonly stored: number;
   /** When the task became ready that waits for longest (epoch ms, by the server's clock). */
   readonly oldestReadyAt?: number | undefined;
 }
@@ -16,40 +18,75 @@ export interface QueueFacts {
 const LIMIT_MS = 2_000;
 
 export async function readQueue(connection: Connection, names: Names): Promise<QueueFacts> {
+  const { jsm } = connection;
   const stream = names.stream('TASKS');
-  const infos = await Promise.all(
-    PRIORITIES.map((priority) => connection.jsm.consumers.info(stream, `p${priority}`)),
-  );
+  const [{ state }, ...infos] = await Promise.all([
+    jsm.streams.info(stream),
+    ...PRIORITIES.map((priority) => jsm.consumers.info(stream, `p${priority}`)),
+  ]);
   const lanes = PRIORITIES.map((priority, index) => ({
     priority,
     ready: infos[index]?.num_pending ?? 0,
     running: infos[index]?.num_ack_pending ?? 0,
   }));
   const waiting = infos.filter(({ num_pending }) => num_pending > 0);
-  const times = await Promise.all(waiting.map((info) => readFirst(connection, stream, info)));
-  const oldest = Math.min(...times.flatMap((time) => time ?? []));
   return {
     lanes,
     ready: lanes.reduce((sum, { ready }) => sum + ready, 0),
     running: lanes.reduce((sum, { running }) => sum + running, 0),
-    oldestReadyAt: Number.isFinite(oldest) ? oldest : undefined,
+    stored: state.messages,
+    oldestReadyAt: await findOldest(connection, { stream, firstSeq: state.first_seq, waiting }),
   };
 }
 
-/** What a lane delivers next is the first of its subjects behind what it has delivered. */
-async function readFirst(
+/**
+ * What a lane delivers next is the first of its subjects behind what it has delivered. Asked for a place within the
+ * stream the server finds that in its index; asked from the very first message on it counts all subjects that fit,
+ * which takes longer the more there are. So the first message is asked for by its sequence, and the rest from behind it.
+ */
+async function findOldest(
+  connection: Connection,
+  {
+    stream,
+    firstSeq,
+    waiting,
+  }: { stream: string; firstSeq: number; waiting: readonly Pick<ConsumerInfo, 'config' | 'delivered'>[] },
+): Promise<number | undefined> {
+  if (waiting.length === 0) return undefined;
+  const first = await readMessage(connection, stream, { seq: firstSeq });
+  const isNext = ({ config, delivered }: (typeof waiting)[number]): boolean =>
+    delivered.stream_seq < firstSeq && fits(config.filter_subject ?? '', first?.subject ?? '');
+  // Nothing is older than the first message of all.
+  if (first && waiting.some(isNext)) return first.at;
+  const found = await Promise.all(
+    waiting.map(({ config, delivered }) =>
+      readMessage(connection, stream, {
+        seq: Math.max(delivered.stream_seq, firstSeq) + 1,
+        next_by_subj: config.filter_subject,
+      }),
+    ),
+  );
+  const times = found.flatMap((message) => message?.at ?? []);
+  return times.length === 0 ? undefined : Math.min(...times);
+}
+
+/** The filter of a lane is fixed up to its priority, and open behind it. */
+function fits(filter: string, subject: string): boolean {
+  return subject.startsWith(filter.replace(/[*>].*$/, ''));
+}
+
+async function readMessage(
   connection: Connection,
   stream: string,
-  { config, delivered }: ConsumerInfo,
-): Promise<number | undefined> {
-  const query = { seq: delivered.stream_seq + 1, next_by_subj: config.filter_subject };
+  query: { readonly seq: number; readonly next_by_subj?: string | undefined },
+): Promise<{ readonly subject: string; readonly at: number } | undefined> {
   const answer = await ask(connection, {
     subject: `$JS.API.DIRECT.GET.${stream}`,
     payload: new TextEncoder().encode(JSON.stringify(query)),
     limitMs: LIMIT_MS,
   });
-  if (answer.kind !== 'reply') return undefined;
+  const headers = answer.kind === 'reply' ? answer.message.headers : undefined;
   // It may just have been delivered: then there is nothing, and no time.
-  const time = Date.parse(answer.message.headers?.get('Nats-Time-Stamp') ?? '');
-  return Number.isNaN(time) ? undefined : time;
+  const at = Date.parse(headers?.get('Nats-Time-Stamp') ?? '');
+  return Number.isNaN(at) ? undefined : { subject: headers?.get('Nats-Subject') ?? '', at };
 }

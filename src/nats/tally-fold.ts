@@ -9,7 +9,7 @@
  */
 import { messageOf } from '../domain/failure.ts';
 import { NO_TALLY } from '../domain/tally.ts';
-import { addTallies } from '../policy/tally.ts';
+import { HOSTS_KEPT, sumTallies } from '../policy/tally.ts';
 import type { Log } from '../telemetry/log.ts';
 import { keys } from '../wire/names.ts';
 import { decodePast, encodeLife, encodePast } from '../wire/tally-record.ts';
@@ -61,7 +61,7 @@ async function addToPast(bucket: Bucket, closed: readonly Life[]): Promise<numbe
   if (fresh.length === 0) return 0;
   const names = fresh.map(({ name, record }): [string, number] => [name, record.serial]);
   const value = encodePast({
-    sums: fresh.reduce((sum, { record }) => addTallies(sum, record.sums), past.sums),
+    sums: sumTallies([past.sums, ...fresh.map(({ record }) => record.sums)], HOSTS_KEPT),
     lives: [...past.lives, ...names].slice(-NAMES_MAX),
   });
   // Somebody else who adds at the same time is refused, or we are; then the next look finds out what is left.

@@ -4,7 +4,7 @@
  */
 import { messageOf } from '../domain/failure.ts';
 import { NO_TALLY, type TallySums } from '../domain/tally.ts';
-import { addTallies } from '../policy/tally.ts';
+import { sumTallies } from '../policy/tally.ts';
 import type { Log } from '../telemetry/log.ts';
 import { keys } from '../wire/names.ts';
 import { decodeLife, decodePast, type LifeRecord, type PastRecord } from '../wire/tally-record.ts';
@@ -53,10 +53,8 @@ export async function watchTallies(
 
   function sum(): TallySums {
     const over = new Set(past.lives.map(([name]) => name));
-    let total = past.sums;
-    for (const { name, record } of lives.values())
-      if (!over.has(name)) total = addTallies(total, record.sums, HOSTS_MAX);
-    return total;
+    const present = [...lives.values()].filter(({ name }) => !over.has(name));
+    return sumTallies([past.sums, ...present.map(({ record }) => record.sums)], HOSTS_MAX);
   }
 }
 

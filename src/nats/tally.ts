@@ -7,6 +7,7 @@
  * came after the last record that was stored. So nothing is lost, and nothing is counted twice.
  */
 import { randomBytes } from 'node:crypto';
+import { setTimeout as delay } from 'node:timers/promises';
 import { asFailure, messageOf } from '../domain/failure.ts';
 import { NO_TALLY, type TallySums } from '../domain/tally.ts';
 import { addTallies, nextTally } from '../policy/tally.ts';
@@ -64,9 +65,12 @@ export function keepTally(bucket: Bucket, options: TallyOptions): TallyKeeper {
     flush,
     async close() {
       clearInterval(timer);
-      await queue;
-      closed = true;
-      await flush();
+      const stored = queue.then(() => {
+        closed = true;
+        return flush();
+      });
+      // What is not stored by then is lost, and the life is closed by somebody else.
+      await Promise.race([stored, delay(LAST_LIMIT_MS, undefined, { ref: false })]);
     },
   };
 

@@ -25,10 +25,10 @@ export interface SnapshotParts {
     readonly lanes: Snapshot['queue']['lanes'];
     readonly ready: number;
     readonly running: number;
+    /** Messages in all: also those that no lane knows. */
+    readonly stored: number;
     readonly oldestReadyAt?: number | undefined;
   };
-  /** Messages in the stream of tasks. */
-  readonly tasksStored: number;
   readonly intake: number;
   readonly runs: Snapshot['runs'];
   readonly beats: readonly Beat[];
@@ -42,7 +42,7 @@ const NO_EGRESS: Snapshot['egress'] = { proxies: {}, sessions: {}, leases: 0, ho
 
 export function buildSnapshot(parts: SnapshotParts): Snapshot {
   const { at, queue, runs, recent, workersDesired } = parts;
-  const { lanes, ready, running, oldestReadyAt } = queue;
+  const { lanes, ready, running, stored, oldestReadyAt } = queue;
   return {
     at,
     totals: totalsOf(parts),
@@ -51,7 +51,7 @@ export function buildSnapshot(parts: SnapshotParts): Snapshot {
       ready,
       running,
       // What no lane knows waits for its time.
-      delayed: Math.max(0, parts.tasksStored - ready - running),
+      delayed: Math.max(0, stored - ready - running),
       intake: parts.intake,
       ...(oldestReadyAt !== undefined && { oldestReadyMs: Math.max(0, at - oldestReadyAt) }),
     },

@@ -13,6 +13,7 @@
  * ends, and with it every run. A task that is put back by a person starts with an empty list of faults.
  */
 import type { FailureCode } from '../domain/failure.ts';
+import type { DEFER_REASONS } from '../domain/tally.ts';
 import type { Fault, TaskResult } from '../domain/task.ts';
 import { BACKOFF_DEFAULTS, backoffMs, type BackoffLimits } from './backoff.ts';
 import { addFault, FAULTS_MAX, shortenMessage } from './fault-history.ts';
@@ -74,7 +75,7 @@ export const EXPIRED = 'EXPIRED' as const;
 
 type BuryReason = 'attempts-used-up' | 'refused' | 'expired';
 type RetryReason = 'fault' | 'proxies-used-up';
-type DeferReason = 'throttled' | 'no-egress' | 'locked-elsewhere' | 'unavailable';
+type DeferReason = Exclude<(typeof DEFER_REASONS)[number], 'paused' | 'other-worker'>;
 
 export type Settlement =
   | { readonly kind: 'done'; readonly reason: 'finished'; readonly result: TaskResult }

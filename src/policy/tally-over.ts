@@ -8,7 +8,7 @@ export interface LifeFacts {
 }
 
 /** A record may be heard of before the heartbeat of the same actor is. */
-const SETTLE_MS = 5_000;
+const SETTLE_MS = 2_000;
 
 export function isLifeOver(
   { startedAt, closed, storedAt }: LifeFacts,

@@ -15,17 +15,27 @@ const SCORE_KEPT = 0.9;
 
 /** Nothing is lost: a host that has to go is counted among the others from then on. */
 export function addTallies(a: TallySums, b: TallySums, hostsMax = HOSTS_KEPT): TallySums {
+  return sumTallies([a, b], hostsMax);
+}
+
+/** All of them in one go: there may be hundreds, with a hundred hosts each. */
+export function sumTallies(tallies: readonly TallySums[], hostsMax: number): TallySums {
+  const named = (key: 'starts' | 'retried' | 'deferred' | 'pages'): Named =>
+    tallies.reduce<Record<string, number>>((sum, tally) => addInto(sum, tally[key]), {});
+  const total = (key: 'refused' | 'bytes'): number => tallies.reduce((sum, tally) => sum + tally[key], 0);
+  const durations = (key: 'task' | 'wait' | 'page'): DurationSums =>
+    sumDurations(tallies.map((tally) => tally[key]));
   return {
-    starts: addNamed(a.starts, b.starts),
-    refused: a.refused + b.refused,
-    retried: addNamed(a.retried, b.retried),
-    deferred: addNamed(a.deferred, b.deferred),
-    pages: addNamed(a.pages, b.pages),
-    bytes: a.bytes + b.bytes,
-    task: addDurations(a.task, b.task),
-    wait: addDurations(a.wait, b.wait),
-    page: addDurations(a.page, b.page),
-    ...addHosts(a, b, hostsMax),
+    starts: named('starts'),
+    refused: total('refused'),
+    retried: named('retried'),
+    deferred: named('deferred'),
+    pages: named('pages'),
+    bytes: total('bytes'),
+    task: durations('task'),
+    wait: durations('wait'),
+    page: durations('page'),
+    ...sumHosts(tallies, hostsMax),
   };
 }
 
@@ -36,19 +46,10 @@ export function nextTally(stored: TallySums, fresh: TallySums): TallySums {
   return addTallies({ ...stored, hosts }, fresh);
 }
 
-export function addNamed(a: Named, b: Named): Named {
-  const sum: Record<string, number> = { ...a };
-  for (const [name, count] of Object.entries(b)) sum[name] = (sum[name] ?? 0) + count;
-  return sum;
-}
-
 export function addHost(a: HostSums, b: HostSums): HostSums {
-  return {
-    requests: NO_HOST.requests.map((_, place) => (a.requests[place] ?? 0) + (b.requests[place] ?? 0)),
-    blocks: a.blocks + b.blocks,
-    seconds: a.seconds + b.seconds,
-    score: a.score + b.score,
-  };
+  const sum = copyHost(a);
+  pour(b, sum);
+  return sum;
 }
 
 export function sumNamed(counts: Named): number {
@@ -59,26 +60,54 @@ export function countDurations({ counts }: DurationSums): number {
   return counts.reduce((sum, count) => sum + count, 0);
 }
 
-function addDurations(a: DurationSums, b: DurationSums): DurationSums {
-  return {
-    counts: NO_DURATIONS.counts.map((_, bucket) => (a.counts[bucket] ?? 0) + (b.counts[bucket] ?? 0)),
-    seconds: a.seconds + b.seconds,
-  };
+function addInto(sum: Record<string, number>, counts: Named): Record<string, number> {
+  for (const [name, count] of Object.entries(counts)) sum[name] = (sum[name] ?? 0) + count;
+  return sum;
 }
 
-function addHosts(a: TallySums, b: TallySums, max: number): Pick<TallySums, 'hosts' | 'otherHosts'> {
-  const sums = new Map(a.hosts);
-  for (const [name, host] of b.hosts) {
-    const known = sums.get(name);
-    sums.set(name, known ? addHost(known, host) : host);
+function sumDurations(all: readonly DurationSums[]): DurationSums {
+  const counts = [...NO_DURATIONS.counts];
+  for (const each of all)
+    for (let bucket = 0; bucket < counts.length; bucket += 1)
+      counts[bucket] = (counts[bucket] ?? 0) + (each.counts[bucket] ?? 0);
+  return { counts, seconds: all.reduce((sum, { seconds }) => sum + seconds, 0) };
+}
+
+function sumHosts(tallies: readonly TallySums[], max: number): Pick<TallySums, 'hosts' | 'otherHosts'> {
+  const sums = new Map<string, HostSum>();
+  const otherHosts = copyHost(NO_HOST);
+  for (const tally of tallies) {
+    pour(tally.otherHosts, otherHosts);
+    for (const [name, host] of tally.hosts) {
+      const known = sums.get(name);
+      if (known) pour(host, known);
+      else sums.set(name, copyHost(host));
+    }
   }
-  const otherHosts = addHost(a.otherHosts, b.otherHosts);
   if (sums.size <= max) return { hosts: sums, otherHosts };
   const byScore = [...sums].sort(([one, { score: low }], [two, { score: high }]) =>
     high === low ? (one < two ? -1 : 1) : high - low,
   );
-  return {
-    hosts: new Map(byScore.slice(0, max)),
-    otherHosts: byScore.slice(max).reduce((sum, [, host]) => addHost(sum, host), otherHosts),
-  };
+  for (const [, host] of byScore.slice(max)) pour(host, otherHosts);
+  return { hosts: new Map(byScore.slice(0, max)), otherHosts };
+}
+
+/** One that is still being added to. */
+interface HostSum {
+  readonly requests: number[];
+  blocks: number;
+  seconds: number;
+  score: number;
+}
+
+function copyHost(host: HostSums): HostSum {
+  return { ...host, requests: [...host.requests] };
+}
+
+function pour(host: HostSums, into: HostSum): void {
+  for (let place = 0; place < into.requests.length; place += 1)
+    into.requests[place] = (into.requests[place] ?? 0) + (host.requests[place] ?? 0);
+  into.blocks += host.blocks;
+  into.seconds += host.seconds;
+  into.score += host.score;
 }

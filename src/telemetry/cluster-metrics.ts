@@ -1,7 +1,12 @@
 /** The metrics of the whole cluster, each spelled once. Rates and ratios are left to Prometheus. */
 import type { ClusterFacts } from '../domain/cluster-facts.ts';
-import { ANSWER_CLASSES, type DurationSums, type HostSums, type Named } from '../domain/tally.ts';
+import { ROLES } from '../domain/role.ts';
+import { ANSWER_CLASSES, DEFER_REASONS, PAGE_OUTCOMES, RETRY_CODES, type HostSums } from '../domain/tally.ts';
+import { byLabel, counter, durations, gauge, named } from './families.ts';
 import type { DurationFamily, Family, Line } from './exposition.ts';
+
+/** What the autoscaler may do. */
+const ACTIONS = ['up', 'down', 'hold', 'repair'];
 
 export type ClusterFamily = Family | DurationFamily;
 
@@ -34,11 +39,13 @@ function taskFamilies({ snapshot: { totals, runs }, tally }: ClusterFacts): Clus
       help: 'Attempts that failed and are made again, by what went wrong.',
       label: 'code',
       counts: tally.retried,
+      known: RETRY_CODES,
     }),
     named('trawl_tasks_deferred_total', {
       help: 'Attempts that were put off without blame, by reason.',
       label: 'reason',
       counts: tally.deferred,
+      known: DEFER_REASONS,
     }),
     counter('trawl_items_total', 'Items that tasks have emitted.', totals.items),
     durations('trawl_task_duration_seconds', 'Attempts of tasks, from start to end.', tally.task),
@@ -53,6 +60,7 @@ function pageFamilies({ snapshot: { totals }, tally, hosts }: ClusterFacts): Clu
       help: 'Pages that were fetched, by what became of them.',
       label: 'outcome',
       counts: tally.pages,
+      known: PAGE_OUTCOMES,
     }),
     counter('trawl_page_bytes_total', 'Bytes of bodies, as they came.', totals.bytes),
     durations(
@@ -118,6 +126,7 @@ function actorFamilies(facts: ClusterFacts): ClusterFamily[] {
       help: 'Starts of actors, first ones and others.',
       label: 'actor_role',
       counts: tally.starts,
+      known: ROLES,
     }),
     byLabel('trawl_slots', {
       help: 'Tasks that workers may run at once by their settings, allow themselves now, run, and run without egress.',
@@ -137,6 +146,7 @@ function actorFamilies(facts: ClusterFacts): ClusterFamily[] {
       help: 'Decisions of the autoscaler, by what it did.',
       label: 'action',
       counts: decisions ?? {},
+      known: decisions ? ACTIONS : [],
     }),
   ];
 }
@@ -168,31 +178,4 @@ function storeFamilies({ streams, ms }: ClusterFacts): ClusterFamily[] {
     byStream('trawl_stream_messages', 'Messages that it holds.', 'messages'),
     gauge('trawl_snapshot_seconds', 'How long the last look at the whole cluster took.', ms / 1e3),
   ];
-}
-
-function counter(name: string, help: string, value: number): Family {
-  return { name, help, type: 'counter', lines: [{ value }] };
-}
-
-function gauge(name: string, help: string, value: number): Family {
-  return { name, help, type: 'gauge', lines: [{ value }] };
-}
-
-interface NamedFacts {
-  readonly help: string;
-  readonly label: string;
-  readonly counts: Named;
-}
-
-function named(name: string, facts: NamedFacts): Family {
-  return { ...byLabel(name, facts), type: 'counter' };
-}
-
-function byLabel(name: string, { help, label, counts }: NamedFacts): Family {
-  const lines = Object.entries(counts).map(([key, value]) => ({ labels: { [label]: key }, value }));
-  return { name, help, type: 'gauge', lines };
-}
-
-function durations(name: string, help: string, sums: DurationSums): DurationFamily {
-  return { name, help, type: 'histogram', sums };
 }

@@ -4,7 +4,13 @@
  */
 import * as v from 'valibot';
 import { Failure } from '../domain/failure.ts';
-import { ANSWER_CLASSES, DURATION_BOUNDS_S, type DurationSums, type TallySums } from '../domain/tally.ts';
+import {
+  ANSWER_CLASSES,
+  DURATION_BOUNDS_S,
+  type DurationSums,
+  type HostSums,
+  type TallySums,
+} from '../domain/tally.ts';
 import { decode, encode } from './codec.ts';
 
 const amount = v.pipe(v.number(), v.minValue(0));
@@ -22,7 +28,8 @@ const sums = v.object({
   task: durations,
   wait: durations,
   page: durations,
-  hosts: v.array(v.tuple([v.string(), host])),
+  /** Each as one flat list, read by hand: there are a hundred in every record, and the records come all the time. */
+  hosts: v.array(v.unknown()),
   otherHosts: host,
 });
 
@@ -98,7 +105,10 @@ export function runMark({ id, createdAt }: { readonly id: string; readonly creat
 }
 
 function packed(tally: TallySums): object {
-  return { ...tally, hosts: [...tally.hosts] };
+  const hosts = [...tally.hosts].map(([name, { requests, blocks, seconds, score }]) => {
+    return [name, blocks, seconds, score, ...requests];
+  });
+  return { ...tally, hosts };
 }
 
 function unpacked(stored: v.InferOutput<typeof sums>): TallySums {
@@ -108,9 +118,21 @@ function unpacked(stored: v.InferOutput<typeof sums>): TallySums {
     task: fitted(task),
     wait: fitted(wait),
     page: fitted(page),
-    hosts: new Map(hosts.map(([name, each]) => [name, { ...each, requests: padded(each.requests) }])),
+    hosts: new Map(hosts.map(readHost)),
     otherHosts: { ...otherHosts, requests: padded(otherHosts.requests) },
   };
+}
+
+function readHost(flat: unknown): [name: string, sums: HostSums] {
+  const [name, ...numbers] = Array.isArray(flat) ? (flat as readonly unknown[]) : [];
+  if (typeof name !== 'string' || !numbers.every(isAmount))
+    throw new Failure('INVALID', 'not a tally: a host in it is none');
+  const [blocks = 0, seconds = 0, score = 0, ...requests] = numbers;
+  return [name, { requests: padded(requests), blocks, seconds, score }];
+}
+
+function isAmount(value: unknown): value is number {
+  return typeof value === 'number' && value >= 0;
 }
 
 /** Another version may have had other bounds; its durations still count, as long ones. */

@@ -14,6 +14,8 @@ import { quietLog, startNatsServer, temporaryFolder, type Teardown, type TestSer
 
 export interface SmallCluster {
   readonly server: TestServer;
+  /** Where the scrapers are. */
+  readonly scrapers: string;
   readonly connection: Connection;
   readonly bucket: Bucket;
   readonly names: Names;
@@ -22,7 +24,10 @@ export interface SmallCluster {
   /** The id of the task. */
   readonly submit: (run: string, key: string, input?: object) => Promise<string>;
   /** Makes a run of these tasks, and closes its list. */
-  readonly submitAll: (run: string, tasks: readonly { key: string; input?: object }[]) => Promise<void>;
+  readonly submitAll: (
+    run: string,
+    tasks: readonly { key: string; priority?: number; input?: object }[],
+  ) => Promise<void>;
 }
 
 const SCRAPER = `
@@ -45,12 +50,14 @@ const SCRAPER = `
 export async function startSmallCluster(
   t: Teardown,
   flags: Readonly<Record<string, string>> = {},
+  scrapers: Readonly<Record<string, string>> = {},
 ): Promise<SmallCluster> {
   const names = createNames('trawl');
   const server = await startNatsServer(t);
   const folder = temporaryFolder(t);
   mkdirSync(join(folder, 'scrapers'));
-  writeFileSync(join(folder, 'scrapers/gate.mjs'), SCRAPER);
+  for (const [name, source] of Object.entries({ gate: SCRAPER, ...scrapers }))
+    writeFileSync(join(folder, `scrapers/${name}.mjs`), source);
   const connection = await server.connect();
   const { config } = loadConfig({
     flags: {
@@ -70,6 +77,7 @@ export async function startSmallCluster(
 
   return {
     server,
+    scrapers: join(folder, 'scrapers'),
     connection,
     bucket: openBucket(connection, names.bucket('cluster')),
     names,
