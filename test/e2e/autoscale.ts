@@ -26,9 +26,9 @@ interface Decided {
 interface Gates {
   readonly scrapers: string;
   /** What was started, and in which process: a task that was interrupted would be there twice. */
-  starts(): { url: string; pid: number }[];
+  readonly starts: () => { url: string; pid: number }[];
   /** Tasks wait for their gate. */
-  open(gate: string): void;
+  readonly open: (gate: string) => void;
 }
 
 function writeScraper(folder: string): Gates {
@@ -62,10 +62,10 @@ function writeScraper(folder: string): Gates {
 
 /** Looks without starting a program each time. */
 interface Looks {
-  workers(): Promise<string[]>;
-  processes(): Promise<readonly ChildState[]>;
-  stats(): Promise<{ done: number; dead: number }>;
-  draining(): Promise<string[]>;
+  readonly workers: () => Promise<string[]>;
+  readonly processes: () => Promise<readonly ChildState[]>;
+  readonly stats: () => Promise<{ done: number; dead: number }>;
+  readonly draining: () => Promise<string[]>;
 }
 
 async function openLooks(t: Teardown, trawl: Program): Promise<Looks> {

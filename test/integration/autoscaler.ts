@@ -20,6 +20,7 @@ import { claim } from '../kit/actors.ts';
 import { listen } from '../kit/cluster-bucket.ts';
 import { quietLog, startNatsServer, temporaryFolder, type Teardown } from '../kit/nats-server.ts';
 import { untilSo } from '../kit/small-cluster.ts';
+import { installTrawl } from '../kit/trawl.ts';
 import { makeSnapshot, makeWorker } from '../kit/snapshots.ts';
 
 const names = createNames('trawl');
@@ -197,4 +198,18 @@ t.test('the load by a Prometheus', async (t) => {
   answers.set('tasks', '[]');
   await untilSo(readRecord, (found) => found?.reason === 'no-metrics');
   t.pass('a question without an answer changes nothing');
+});
+
+t.test('what people type wrongly is answered with words', async (t) => {
+  const trawl = await installTrawl(t, { NATS_URL: server.url });
+  t.match(await trawl.run('scale', 'worker'), {
+    code: 2,
+    stderr: /not a size: worker\ntrawl scale worker=N/,
+  });
+  t.match(await trawl.run('scale', 'sink=2'), { code: 2, stderr: /only workers can be scaled, not sink/ });
+  t.match(await trawl.run('drain', 'nobody'), { code: 1, stderr: /nobody is called nobody\n`trawl status`/ });
+  t.match(await trawl.run('autoscale', 'replay', '--max', '0'), {
+    code: 2,
+    stderr: /--max must be|no autoscaler/,
+  });
 });

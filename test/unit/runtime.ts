@@ -142,3 +142,20 @@ t.test('a stop ends the wait for the next start', async (t) => {
   });
   t.pass('returned');
 });
+
+t.test('a drain waits for what is in hand; a later stop counts the grace after all', async (t) => {
+  const control = createStop(20);
+  control.drain();
+  t.ok(control.stop.quiet.aborted);
+  t.notOk(control.stop.abort.aborted);
+  control.quiet();
+  await untilAborted(control.stop.abort);
+  t.pass('aborted after the grace');
+
+  const patient = createStop(0);
+  patient.drain();
+  patient.settled();
+  patient.quiet();
+  await new Promise(setImmediate);
+  t.notOk(patient.stop.abort.aborted, 'nothing is left to abort');
+});
