@@ -22,6 +22,8 @@ export interface Worker extends Actor {
   /** The same by run. */
   inFlightByRun(): ReadonlyMap<string, number>;
   vitals(): Vitals;
+  /** Where each of the deliveries that it has can be answered, begun or not. */
+  held(): readonly string[];
   /** Runs the handler for somebody who waits; the answer is not stored. */
   call(spec: TaskSpec, limitMs: number): Promise<CallAnswer>;
 }
@@ -41,10 +43,16 @@ export function createWorker(ports: WorkerPorts, limits: WorkerLimits): Worker {
     inFlight: () => (begun ? begun.crew.running.size + begun.crew.settling.size + begun.calls.running() : 0),
     inFlightByRun: () => (begun ? countByRun(begun.crew) : new Map()),
     vitals: () => ({ slotsNow: slots.now(), limitedBy: [...slots.limitedBy()] }),
+    held: () => (begun ? listHeld(begun.crew) : []),
     call: async (spec, limitMs) =>
       begun ? begun.calls.call(spec, limitMs) : { state: 'refused', reason: 'stopping' },
     run: (stop) => work({ ports, limits, slots }, stop, (crew, calls) => (begun = { crew, calls })),
   };
+}
+
+function listHeld({ waiting, suspects, running, settling }: Crew): string[] {
+  const started = [...running].map(({ delivery }) => delivery);
+  return [...waiting.list(), ...suspects, ...started, ...settling].map(({ reply }) => reply);
 }
 
 function countByRun({ running, settling }: Crew): Map<string, number> {

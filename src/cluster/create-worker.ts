@@ -1,14 +1,14 @@
 /** A worker as the configuration wants it: its scrapers loaded, its limits set, its flags watched. */
-import { existsSync } from 'node:fs';
-import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
 import type { WorkerLimits } from '../actors/worker/ports.ts';
 import { WORKER_DEFAULTS } from '../actors/worker/ports.ts';
 import type { Worker } from '../actors/worker.ts';
-import { Failure } from '../domain/failure.ts';
-import { watchBeats } from '../nats/beats.ts';
+import { Failure, messageOf } from '../domain/failure.ts';
+import { listBeats, watchBeats } from '../nats/beats.ts';
 import { hearCancelled } from '../nats/cancel-news.ts';
 import { answerInHand } from '../nats/in-hand-survey.ts';
 import { answerLoad } from '../nats/load-survey.ts';
+import { answerHeld, giveBackOrphans } from '../nats/orphans.ts';
 import { watchPauses } from '../nats/pauses.ts';
 import { readLeaseMs } from '../nats/task-lease.ts';
 import { checkLease } from '../policy/lease.ts';
@@ -25,6 +25,9 @@ import { createStrainReader } from './read-strain.ts';
 import type { ActorParts } from './roles.ts';
 import { assembleWorker } from './worker-parts.ts';
 
+const ORPHAN_TRIES = 20;
+const ORPHAN_PAUSE_MS = 2_000;
+
 export function createClusterWorker(parts: ActorParts): Worker {
   const fetcher = createClusterFetcher(parts);
   let worker: Worker | undefined;
@@ -35,6 +38,7 @@ export function createClusterWorker(parts: ActorParts): Worker {
     inFlight: () => worker?.inFlight() ?? 0,
     inFlightByRun: () => worker?.inFlightByRun() ?? new Map(),
     vitals: () => ({ ...worker?.vitals(), starved: fetcher.stats().starved }),
+    held: () => worker?.held() ?? [],
     call,
     verbs: { call: (body) => answerCall(parts, call, body) },
     async run(stop) {
@@ -67,7 +71,6 @@ export function createClusterWorker(parts: ActorParts): Worker {
           onSlots: () => void parts.tell({}),
         }),
         meter: parts.tally,
-        handsPath: handsPathOf(config),
       });
       const started = worker;
       const answering = [
@@ -81,9 +84,12 @@ export function createClusterWorker(parts: ActorParts): Worker {
             memoryBytes: process.memoryUsage.rss(),
           }),
         }),
+        answerHeld(connection, names, { worker: parts.id, held: () => started.held() }),
       ];
       const crashed = (error: unknown): void => void leave(error, shared, parts);
       process.once('uncaughtException', crashed);
+      // One that has a name may follow one that was killed.
+      if (config.actor.id !== undefined) void takeUpOrphans(parts, stop.quiet);
       try {
         await started.run(stop);
       } finally {
@@ -104,9 +110,23 @@ async function requireLease({ config, connection, names }: ActorParts): Promise<
   });
 }
 
-/** A worker without a name of its own has no next life, and one that runs far from any cluster's folder makes none. */
-function handsPathOf({ actor, home }: ActorParts['config']): string | undefined {
-  return actor.id !== undefined && existsSync(home) ? join(home, 'hands', actor.id) : undefined;
+/** Gives back what died with somebody, asked again while not everybody answers; otherwise their leases end it. */
+async function takeUpOrphans(
+  { connection, names, bucket, log }: ActorParts,
+  over: AbortSignal,
+): Promise<void> {
+  const living = async (): Promise<string[]> =>
+    (await listBeats(bucket, log))
+      .filter(({ role, status }) => role === 'worker' && status !== 'stopped')
+      .map(({ id }) => id);
+  for (let left = ORPHAN_TRIES; left > 0 && !over.aborted; left -= 1) {
+    const tasks = await giveBackOrphans(connection, names, living).catch((error: unknown) => {
+      log.warn('orphans.unasked', { reason: messageOf(error) });
+    });
+    if (tasks !== undefined && tasks > 0) log.info('orphans.given-back', { tasks });
+    if (tasks !== undefined) return;
+    await delay(ORPHAN_PAUSE_MS, undefined, { signal: over, ref: false }).catch(() => undefined);
+  }
 }
 
 /** A handler has thrown where nobody catches it: this process cannot be trusted any more, but ends in order. */

@@ -17,7 +17,6 @@ import { buryUnreadable } from '../nats/bury-unreadable.ts';
 import type { Connection } from '../nats/connect.ts';
 import type { Announce } from '../nats/events.ts';
 import { createSubmitFollowUps, type SubmitFollowUps } from '../nats/follow-ups.ts';
-import { openHandJournal, type HandJournal } from '../nats/hand-journal.ts';
 import { createInHand } from '../nats/in-hand.ts';
 import { createLedgerReader } from '../nats/ledger-reader.ts';
 import { createLedgerWriter } from '../nats/ledger-writer.ts';
@@ -65,8 +64,6 @@ export interface WorkerParts {
   /** Absent: it always uses all of its slots. */
   readonly readStrain?: (() => Strain) | undefined;
   readonly onSlots?: (() => void) | undefined;
-  /** Where deliveries are noted, for the next life of this worker on this machine; absent: it has none. */
-  readonly handsPath?: string | undefined;
   /** Where somebody else may have to take down what scrapers have set up. */
   readonly shared?: SharedKeeper | undefined;
 }
@@ -79,6 +76,7 @@ export function assembleWorker(parts: WorkerParts): Worker {
     inFlight: () => worker?.inFlight() ?? 0,
     inFlightByRun: () => worker?.inFlightByRun() ?? new Map(),
     vitals: () => worker?.vitals() ?? {},
+    held: () => worker?.held() ?? [],
     call: async (spec, limitMs) =>
       worker ? worker.call(spec, limitMs) : { state: 'refused', reason: 'stopping' },
     async run(stop) {
@@ -99,13 +97,12 @@ interface Tools {
   readonly blobs: BlobStore;
   readonly shared: SharedKeeper;
   readonly submit: SubmitFollowUps;
-  readonly journal: HandJournal | undefined;
 }
 
-async function openTools(parts: WorkerParts, cleanup: Cleanup): Promise<Tools> {
-  const { connection, names, log, publisher: options, fetcher, shared } = parts;
-  const journal = openJournal(parts);
-  cleanup.add('notes of what is in hand', () => journal?.close());
+async function openTools(
+  { connection, names, log, publisher: options, fetcher, shared }: WorkerParts,
+  cleanup: Cleanup,
+): Promise<Tools> {
   const open = async (stream: string): Promise<Publisher> => {
     const publisher = await createPublisher(connection, { stream, ...options, log });
     cleanup.add(`publisher of ${stream}`, () => publisher.close());
@@ -131,24 +128,10 @@ async function openTools(parts: WorkerParts, cleanup: Cleanup): Promise<Tools> {
     intake.catch(() => (intake = undefined));
     return intake;
   };
-  const submit = createSubmitFollowUps(openIntake, names);
-  return { publisher, writer, blobs, shared: kept, submit, journal };
+  return { publisher, writer, blobs, shared: kept, submit: createSubmitFollowUps(openIntake, names) };
 }
 
-function openJournal({ connection, limits, handsPath, log }: WorkerParts): HandJournal | undefined {
-  if (handsPath === undefined) return undefined;
-  try {
-    const journal = openHandJournal(connection, { path: handsPath, leaseMs: limits.leaseMs, log });
-    if (journal.givenBack > 0) log.info('hand.given-back', { deliveries: journal.givenBack });
-    return journal;
-  } catch (error) {
-    log.warn('hand.unnoted', { path: handsPath, reason: error });
-    return undefined;
-  }
-}
-
-function createPorts(parts: WorkerParts, tools: Tools): WorkerPorts {
-  const { publisher, writer, blobs, shared, submit, journal } = tools;
+function createPorts(parts: WorkerParts, { publisher, writer, blobs, shared, submit }: Tools): WorkerPorts {
   const { connection, names, bucket, log, limits, registry, untilEmpty, fetcher, readStrain, onSlots } =
     parts;
   const solo = createSoloStarts(bucket);
@@ -192,10 +175,7 @@ function createPorts(parts: WorkerParts, tools: Tools): WorkerPorts {
     const lanes = openTaskLanes(connection, {
       stream: names.stream('TASKS'),
       log,
-      onDelivery(delivery) {
-        journal?.note(delivery.reply);
-        listener.onDelivery(delivery);
-      },
+      onDelivery: (delivery) => listener.onDelivery(delivery),
       onRoom: () => listener.onRoom(),
       onUnreadable: (message) => void buryUnreadable(message, { reader, writer, words: lanes, log }),
     });

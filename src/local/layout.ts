@@ -32,7 +32,7 @@ export interface ClusterPorts {
 
 /** Everything in a home that is ours; cleaning removes these and nothing else. */
 export const HOME_ENTRIES =
-  /^(\.trawl-home|(cluster|single)\.json(\.new)?|control\.sock|data|hands|logs|prometheus|secrets|nats-\d+\.(conf|pid)|lock\.[\w.-]+)$/;
+  /^(\.trawl-home|(cluster|single)\.json(\.new)?|control\.sock|data|logs|prometheus|secrets|nats-\d+\.(conf|pid)|lock\.[\w.-]+)$/;
 
 /** The kernel cuts longer paths off (104 bytes on macOS, 108 on Linux). */
 const SOCKET_PATH_MAX_BYTES = 100;

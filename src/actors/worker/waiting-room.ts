@@ -10,6 +10,7 @@ export interface WaitingRoom {
   /** How many wait, by priority. */
   readonly counts: readonly number[];
   size(): number;
+  list(): Delivery[];
   /** Takes out those that fit. */
   remove(fits: (delivery: Delivery) => boolean): Delivery[];
 }
@@ -28,7 +29,8 @@ export function createWaitingRoom(): WaitingRoom {
   let turn: LaneTurn = FIRST_TURN;
   let size = 0;
 
-  return { add, take, counts, size: () => size, remove };
+  const list = (): Delivery[] => lines.flatMap(({ deliveries, first }) => deliveries.slice(first));
+  return { add, take, counts, size: () => size, list, remove };
 
   function count(lane: Priority, change: number): void {
     counts[lane] = (counts[lane] ?? 0) + change;

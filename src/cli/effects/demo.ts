@@ -147,7 +147,7 @@ function describe(facts: Facts): string {
   if (killed) {
     lines.push(
       `${killed.worker} (pid ${killed.pid}) was killed with SIGKILL after ${renderCount(killed.settled)} tasks. ${renderCount(counts.total)} tasks have ${renderCount(gathered.outcomes)} outcomes,`,
-      `${renderCount(gathered.twice)} of them twice; the site was asked for ${renderCount(site.askedTwice())} pages a second time.`,
+      `${renderCount(gathered.twice)} of them twice; pages that the site was asked for a second time: ${renderCount(site.askedTwice())}.`,
       '',
     );
   }
