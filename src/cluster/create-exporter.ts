@@ -8,6 +8,7 @@ import { watchBeats } from '../nats/beats.ts';
 import { createClusterLook } from '../nats/cluster-look.ts';
 import { watchGoneRuns } from '../nats/gone-runs.ts';
 import { createLedgerReader } from '../nats/ledger-reader.ts';
+import type { WorkerLoad } from '../nats/load-survey.ts';
 import { createRuns } from '../nats/runs.ts';
 import { openServiceDesk } from '../nats/service-desk.ts';
 import { listSinks, type SinkView } from '../nats/sinks.ts';
@@ -22,6 +23,7 @@ import { VERSION } from '../version.ts';
 import type { ActorParts } from './roles.ts';
 
 const SINKS_MAX_MS = 2_000;
+const HEARD_MAX_MS = 10_000;
 
 export function createClusterExporter(parts: ActorParts): Actor {
   const { connection, names, registry } = parts;
@@ -65,6 +67,8 @@ function createPorts({ config, connection, names, bucket, log }: ActorParts): Ex
   const lookAtCluster = createClusterLook({ connection, names, bucket });
   /** Workers that did not answer, by the heartbeat they had then: nobody waits for them again before the next. */
   const silent = new Map<string, number>();
+  /** What workers said last: one that is too busy to answer is as it was a moment ago. */
+  const heard = new Map<string, { readonly at: number; readonly load: WorkerLoad }>();
   let tallies: TallyWatch | undefined;
 
   return {
@@ -111,7 +115,7 @@ function createPorts({ config, connection, names, bucket, log }: ActorParts): Ex
         intake: found.streams.find(({ stream }) => stream === 'INTAKE')?.messages ?? 0,
         runs: runs.byState(),
         beats: [...beats.values()],
-        loads: found.loads,
+        loads: lately(found.loads, now),
         recent: samples.add({ atMs: now, counts, tally }),
         egress: found.egress,
         workersDesired: found.scale?.desired,
@@ -125,6 +129,12 @@ function createPorts({ config, connection, names, bucket, log }: ActorParts): Ex
       decisions: found.scale?.decisions,
       ms: now - began,
     };
+  }
+
+  function lately(answered: ReadonlyMap<string, WorkerLoad>, now: number): ReadonlyMap<string, WorkerLoad> {
+    for (const [id, load] of answered) heard.set(id, { at: now, load });
+    for (const [id, { at }] of heard) if (now - at > HEARD_MAX_MS) heard.delete(id);
+    return new Map([...heard].map(([id, { load }]) => [id, load]));
   }
 
   function noteSilence(asked: readonly Beat[], answered: ReadonlyMap<string, unknown>): void {

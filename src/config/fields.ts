@@ -148,7 +148,11 @@ export const fields = {
     ),
   },
   guard: {
-    cpu: field(integer(PER_CENT), '80', 'Per cent of the CPU time beyond which there is too much to do'),
+    cpu: field(
+      integer(PER_CENT),
+      '80',
+      'Per cent of the CPU time of all cores that may be used beyond which there is too much to do',
+    ),
     memory: field(
       integer(PER_CENT),
       '85',
@@ -356,22 +360,22 @@ export const fields = {
     drainTarget: field(
       duration({ minMs: 100 }),
       '30s',
-      'drain_time: the backlog is to be done within this, at the measured pace',
+      'With drain_time, the backlog is to be done within this, at the measured pace',
     ),
     jobsUp: field(
       integer({ min: 1, max: 1_000_000 }),
       '10',
-      'jobs_per_worker: more tasks than this for each worker, and workers are added. drain_time goes by it as long as nobody knows how long a task takes',
+      'With jobs_per_worker: more tasks than this for each worker, and workers are added. drain_time goes by it as long as nobody knows how long a task takes',
     ),
     jobsDown: field(
       integer({ min: 1, max: 1_000_000 }),
       '2',
-      'jobs_per_worker: fewer tasks than this for each worker, and workers are sent away',
+      'With jobs_per_worker: fewer tasks than this for each worker, and workers are sent away',
     ),
     perWorker: field(
       integer({ min: 1, max: 1_000_000_000 }),
       '1000',
-      'per_worker: one worker for so many tasks',
+      'With per_worker, one worker for so many tasks',
     ),
     staleAfter: field(
       duration({ minMs: 100 }),
@@ -386,36 +390,36 @@ export const fields = {
     prometheusUrl: optional(httpUrl, 'Where that Prometheus is'),
     prometheusLoad: field(
       text,
-      'sum(trawl_queue_ready) + sum(trawl_queue_running)',
+      'sum(trawl_queue_ready)+sum(trawl_queue_running)',
       'What to ask it for the number of tasks that there are to do',
     ),
     prometheusDuration: field(
       text,
-      'sum(rate(trawl_task_duration_seconds_sum[5m])) / sum(rate(trawl_task_duration_seconds_count[5m]))',
+      'sum(rate(trawl_task_duration_seconds_sum[5m]))/sum(rate(trawl_task_duration_seconds_count[5m]))',
       'What to ask it for the seconds that a task takes',
     ),
     command: optional(
       text,
-      'command: what a shell runs to change the number of workers; {from}, {to} and {ids} (those that were drained) stand for themselves',
+      'What a shell runs to change the number of workers; {from}, {to} and {ids} (those that were drained) stand for themselves',
     ),
-    target: optional(text, 'kubernetes: name of the Deployment; swarm: name of the service'),
-    namespace: field(token(63), 'default', 'kubernetes: namespace of the Deployment'),
+    target: optional(text, 'Name of the Deployment (kubernetes) or of the service (swarm)'),
+    namespace: field(token(63), 'default', 'Namespace of the Deployment (kubernetes)'),
     apiUrl: optional(
       apiAddress,
-      'kubernetes: address of the API, if not https://kubernetes.default.svc; swarm: that of Docker, if not unix:///var/run/docker.sock',
+      'Address of the API, if not https://kubernetes.default.svc (kubernetes) or unix:///var/run/docker.sock (swarm)',
     ),
     tokenFile: optional(
       text,
-      'kubernetes: file with the token, read anew each time; unset: that of the service account',
+      'File with the token of the API, read anew each time (kubernetes); unset: that of the service account',
     ),
     caFile: optional(
       text,
-      'kubernetes, swarm: file with the authority that signed the certificate of the API',
+      'File with the authority that signed the certificate of the API (kubernetes, swarm)',
     ),
     drainWait: field(
       duration({ minMs: 0 }),
       '60s',
-      'command, kubernetes, swarm: how long workers may finish their tasks before the platform is told to end them',
+      'How long workers may finish their tasks before the platform is told to end them (command, kubernetes, swarm)',
     ),
   },
   advise: {

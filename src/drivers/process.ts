@@ -25,7 +25,10 @@ export function createProcessDriver({ socket, control }: ProcessDriverOptions): 
     name: 'process',
     async count(workers) {
       const state = await ask({ op: 'status' }, ANSWER_MAX_MS);
-      return ownOf(state).length + strangers(state, workers).length;
+      // One that somebody drains is a process still, and a worker no more.
+      const draining = new Set(workers.filter(({ status }) => status === 'draining').map(({ id }) => id));
+      const own = ownOf(state).filter(({ name }) => !draining.has(name));
+      return own.length + strangers(state, workers).length;
     },
     async apply(change) {
       if (change.to > change.from)

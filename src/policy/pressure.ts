@@ -5,8 +5,8 @@
  *
  *   allowed ──(pressed in a row)──→ half of what ran ──(calm in a row)──→ a tenth more … → all of its slots
  *
- * Only what fewer tasks can change is pressure. A machine whose CPU others use up is not slowed down less by a worker
- * that does little itself, so the CPU counts only while this process has a good part in it.
+ * Only what fewer tasks can change is pressure. A CPU in full use is what it was bought for: it counts while this
+ * process has a good part in it, and its own loop begins to be late for it. Others who use it up are no reason to wait.
  */
 export type PressureFactor = 'memory' | 'cpu' | 'loop';
 
@@ -62,8 +62,8 @@ const RAISE_AGAIN_INTERVALS = 3;
 const RAISE_PART = 0.1;
 /** Between pressure and calm lies a stretch in which nothing changes, or it would change for ever. */
 const CALM_BELOW = { memoryPoints: 5, cpuPoints: 10, lagPart: 0.5 };
-/** A process that uses more of its core has a part in what the machine suffers from; below half of that it has none. */
-const OWN_CPU_PERCENT = 50;
+/** With more than this of its core, and its loop so late, a process has a part in what the CPU suffers from; with half of either it has none. */
+const OWN_CPU = { percent: 50, lagPart: 0.25 };
 
 export function allSlots(slots: number): SlotState {
   return { allowed: slots, limitedBy: [], pressed: 0, calm: 0 };
@@ -101,7 +101,10 @@ export function decideSlots(facts: PressureFacts, limits: PressureLimits): SlotD
 function listPressing(strain: Strain, limits: PressureLimits): PressureFactor[] {
   const pressing: Readonly<Record<PressureFactor, boolean>> = {
     memory: strain.memoryPercent > limits.memoryPercent,
-    cpu: strain.cpuPercent > limits.cpuPercent && strain.ownCpuPercent > OWN_CPU_PERCENT,
+    cpu:
+      strain.cpuPercent > limits.cpuPercent &&
+      strain.ownCpuPercent > OWN_CPU.percent &&
+      strain.loopLagMs > limits.loopLagMs * OWN_CPU.lagPart,
     loop: strain.loopLagMs > limits.loopLagMs,
   };
   return (['memory', 'cpu', 'loop'] as const).filter((factor) => pressing[factor]);
@@ -111,7 +114,9 @@ function isCalm(strain: Strain, limits: PressureLimits): boolean {
   const { memoryPoints, cpuPoints, lagPart } = CALM_BELOW;
   return (
     strain.memoryPercent <= limits.memoryPercent - memoryPoints &&
-    (strain.cpuPercent <= limits.cpuPercent - cpuPoints || strain.ownCpuPercent <= OWN_CPU_PERCENT / 2) &&
+    (strain.cpuPercent <= limits.cpuPercent - cpuPoints ||
+      strain.ownCpuPercent <= OWN_CPU.percent / 2 ||
+      strain.loopLagMs <= (limits.loopLagMs * OWN_CPU.lagPart) / 2) &&
     strain.loopLagMs <= limits.loopLagMs * lagPart
   );
 }

@@ -1,15 +1,8 @@
 /** The metrics of the whole cluster, each spelled once. Rates and ratios are left to Prometheus. */
 import type { ClusterFacts } from '../domain/cluster-facts.ts';
 import { ROLES } from '../domain/role.ts';
-import {
-  ANSWER_CLASSES,
-  DEFER_REASONS,
-  PAGE_OUTCOMES,
-  RETRY_CODES,
-  type DurationSums,
-  type HostSums,
-  type Named,
-} from '../domain/tally.ts';
+import { ANSWER_CLASSES, DEFER_REASONS, PAGE_OUTCOMES, RETRY_CODES, type HostSums } from '../domain/tally.ts';
+import { byLabel, counter, durations, gauge, named } from './families.ts';
 import type { DurationFamily, Family, Line } from './exposition.ts';
 
 /** What the autoscaler may do. */
@@ -185,34 +178,4 @@ function storeFamilies({ streams, ms }: ClusterFacts): ClusterFamily[] {
     byStream('trawl_stream_messages', 'Messages that it holds.', 'messages'),
     gauge('trawl_snapshot_seconds', 'How long the last look at the whole cluster took.', ms / 1e3),
   ];
-}
-
-function counter(name: string, help: string, value: number): Family {
-  return { name, help, type: 'counter', lines: [{ value }] };
-}
-
-function gauge(name: string, help: string, value: number): Family {
-  return { name, help, type: 'gauge', lines: [{ value }] };
-}
-
-interface NamedFacts {
-  readonly help: string;
-  readonly label: string;
-  readonly counts: Named;
-  /** Told also while there was none: a line that begins at 1 hides its first one from every rate. */
-  readonly known?: readonly string[];
-}
-
-function named(name: string, facts: NamedFacts): Family {
-  return { ...byLabel(name, facts), type: 'counter' };
-}
-
-function byLabel(name: string, { help, label, counts, known = [] }: NamedFacts): Family {
-  const keys = new Set([...known, ...Object.keys(counts)]);
-  const lines = [...keys].map((key) => ({ labels: { [label]: key }, value: counts[key] ?? 0 }));
-  return { name, help, type: 'gauge', lines };
-}
-
-function durations(name: string, help: string, sums: DurationSums): DurationFamily {
-  return { name, help, type: 'histogram', sums };
 }

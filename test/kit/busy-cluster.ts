@@ -30,7 +30,8 @@ export function busySettings(t: Teardown): Record<string, string> {
     TRAWL_AUTOSCALE_DRIVER: 'none',
     TRAWL_AUTOSCALE_MIN: '2',
     TRAWL_AUTOSCALE_INTERVAL: '500ms',
-    TRAWL_AUTOSCALE_COOLDOWN_UP: '0s',
+    // What it wants then lasts for a few scrapes.
+    TRAWL_AUTOSCALE_COOLDOWN_UP: '5s',
     TRAWL_AUTOSCALE_COOLDOWN_DOWN: '0s',
     TRAWL_AUTOSCALE_POLICY: 'per_worker',
     TRAWL_AUTOSCALE_PER_WORKER: '10',
@@ -63,6 +64,7 @@ export async function work(trawl: Program, site: string): Promise<void> {
   await trawl.json('submit', 'page', '--file', file, '--run', 'friday');
   await trawl.json('submit', 'page', `${site}/hang`, '--run', 'forlorn');
   await trawl.json('cancel', 'forlorn');
+  await trawl.json('scale', 'worker=7');
 }
 
 /** What a program prints up to a line. */

@@ -142,9 +142,9 @@ t.test('nothing given: the defaults', async (t) => {
       staleAfter: 90_000,
       source: 'exporter',
       prometheusUrl: undefined,
-      prometheusLoad: 'sum(trawl_queue_ready) + sum(trawl_queue_running)',
+      prometheusLoad: 'sum(trawl_queue_ready)+sum(trawl_queue_running)',
       prometheusDuration:
-        'sum(rate(trawl_task_duration_seconds_sum[5m])) / sum(rate(trawl_task_duration_seconds_count[5m]))',
+        'sum(rate(trawl_task_duration_seconds_sum[5m]))/sum(rate(trawl_task_duration_seconds_count[5m]))',
       command: undefined,
       target: undefined,
       namespace: 'default',
@@ -204,6 +204,8 @@ t.test('variables: aliases, the own name first, empty is unset, spaces around ar
 const EXAMPLES: Readonly<Record<string, string>> = {
   'egress.probeUrl': 'https://probe.example/ping',
   'fetch.allowLoopback': '127.0.0.1:8080',
+  'autoscale.prometheusUrl': 'http://127.0.0.1:9090',
+  'autoscale.apiUrl': 'unix:///var/run/docker.sock',
 };
 
 t.test('every setting can be given by its variable, its flag and the file', async (t) => {

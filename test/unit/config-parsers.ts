@@ -1,5 +1,6 @@
 import t from 'tap';
 import {
+  apiAddress,
   bytes,
   choice,
   decimal,
@@ -51,6 +52,14 @@ const CASES: Readonly<Record<string, Case>> = {
       ['500', 500],
     ],
     bad: ['', '0', '501', '-1', '+1', '1.5', '1e2', '0x10', '010', ' 1', 'one', '9'.repeat(400), ['1']],
+  },
+  apiAddress: {
+    parser: apiAddress,
+    good: [
+      ['unix:///var/run/docker.sock', 'unix:///var/run/docker.sock'],
+      ['https://kubernetes.default.svc', 'https://kubernetes.default.svc'],
+    ],
+    bad: ['', 'unix://docker.sock', 'unix:///a b', 'tcp://127.0.0.1:2375', 'https://u:p@host', ['a']],
   },
   decimal: {
     parser: decimal({ min: 0.5, max: 500 }),

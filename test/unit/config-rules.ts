@@ -47,6 +47,33 @@ t.test('rules between settings', async (t) => {
     [{ 'nats.user': 'u' }, []],
     [{ 'nats.password': 'env:P' }, ['nats.password (--nats-password) needs nats.user as well']],
     [{ 'nats.creds': 'c' }, []],
+    [{ 'autoscale.min': '20' }, []],
+    [
+      { 'autoscale.min': '21' },
+      [
+        'autoscale.min (--autoscale-min) is 21, but must not be more than autoscale.max (default), which is 20',
+      ],
+    ],
+    [
+      { 'autoscale.jobsUp': '2' },
+      [
+        'autoscale.jobsDown (default) is 2, but must be less than autoscale.jobsUp (--autoscale-jobs-up), which is 2',
+      ],
+    ],
+    [
+      { 'autoscale.driver': 'command' },
+      ['autoscale.driver (--autoscale-driver) is command: it needs autoscale.command as well'],
+    ],
+    [{ 'autoscale.driver': 'command', 'autoscale.command': 'true' }, []],
+    [
+      { 'autoscale.driver': 'swarm' },
+      ['autoscale.driver (--autoscale-driver) is swarm: it needs autoscale.target as well'],
+    ],
+    [{ 'autoscale.driver': 'kubernetes', 'autoscale.target': 'trawl-worker' }, []],
+    [
+      { 'autoscale.source': 'prometheus' },
+      ['autoscale.source (--autoscale-source) is prometheus: it needs autoscale.prometheusUrl as well'],
+    ],
     [
       {
         'nats.user': 'u',

@@ -38,7 +38,7 @@ t.test('one reading', async (t) => {
     ['the loop', facts({ loopLagMs: 101 }), { allowed: 5, limitedBy: ['loop'], reason: 'lowered' }],
     [
       'the CPU, by this process too',
-      facts({ cpuPercent: 95, ownCpuPercent: 70 }),
+      facts({ cpuPercent: 95, ownCpuPercent: 70, loopLagMs: 26 }),
       { allowed: 5, limitedBy: ['cpu'], reason: 'lowered' },
     ],
     [
@@ -46,8 +46,26 @@ t.test('one reading', async (t) => {
       facts({ memoryPercent: 99, cpuPercent: 99, ownCpuPercent: 99, loopLagMs: 999 }),
       { allowed: 5, limitedBy: ['memory', 'cpu', 'loop'] },
     ],
-    ['the CPU, by others', facts({ cpuPercent: 100, ownCpuPercent: 20 }), { allowed: 10, reason: 'steady' }],
-    ['a busy process, a free machine', facts({ cpuPercent: 60, ownCpuPercent: 100 }), { allowed: 10 }],
+    [
+      'a CPU in full use that nobody suffers from',
+      facts({ cpuPercent: 100, ownCpuPercent: 100, loopLagMs: 12 }),
+      { allowed: 10, calm: 3, reason: 'steady' },
+    ],
+    [
+      'neither full use nor trouble',
+      facts({ cpuPercent: 100, ownCpuPercent: 100, loopLagMs: 20 }),
+      { allowed: 10, calm: 0, pressed: 0 },
+    ],
+    [
+      'the CPU, by others',
+      facts({ cpuPercent: 100, ownCpuPercent: 20, loopLagMs: 40 }),
+      { allowed: 10, reason: 'steady' },
+    ],
+    [
+      'a busy process, a free machine',
+      facts({ cpuPercent: 60, ownCpuPercent: 100, loopLagMs: 40 }),
+      { allowed: 10 },
+    ],
     ['at a limit', facts({ memoryPercent: 85, loopLagMs: 100 }), { allowed: 10, reason: 'steady' }],
     [
       'a peak',
@@ -73,7 +91,7 @@ t.test('one reading', async (t) => {
     ],
     [
       'a machine that others keep busy does not hold it down',
-      facts({ cpuPercent: 100, ownCpuPercent: 25 }, { ...lowered, limitedBy: ['cpu'] }),
+      facts({ cpuPercent: 100, ownCpuPercent: 25, loopLagMs: 40 }, { ...lowered, limitedBy: ['cpu'] }),
       { allowed: 3, reason: 'raised' },
     ],
     [

@@ -1,10 +1,11 @@
 /** `trawl autoscale`: how the number of workers is decided. */
 import { Failure } from '../../domain/failure.ts';
+import { SCALE_POLICIES } from '../../domain/scale.ts';
 import { readScaleEvents } from '../../nats/scale-history.ts';
 import { recordedWorkerSeconds, replay } from '../../policy/autoscale/replay.ts';
 import type { ScaleLimits } from '../../policy/autoscale/limits.ts';
 import { createNames } from '../../wire/names.ts';
-import { readAge, readText, readWhole } from '../arguments.ts';
+import { readAge, readWhole, type Arguments } from '../arguments.ts';
 import { describeExplain, describeHistory, describeReplay, describeStatus } from '../autoscale-view.ts';
 import type { CommandContext } from '../command.ts';
 import { EXIT, type ExitCode } from '../exit.ts';
@@ -45,12 +46,15 @@ export async function run(context: CommandContext): Promise<ExitCode> {
 
 async function tryOther(context: CommandContext, now: number): Promise<ExitCode> {
   const { argv, output } = context;
+  const changes = readChanges(argv);
   const status = await askLeader(context);
   const decisions = await readHistory(context, now - (readAge(argv, 'since') ?? HOUR_MS));
   const records = decisions.flatMap(({ decision: { inputs } }) =>
     inputs.load ? [{ load: inputs.load, guard: inputs.guard }] : [],
   );
-  const limits = changeLimits(status.limits, context);
+  const limits = { ...status.limits, ...changes };
+  if (limits.min > limits.max)
+    throw new Failure('INVALID', `at least ${limits.min} and at most ${limits.max} workers cannot be`);
   const options = {
     intervalSeconds: Math.max(1, Math.round(status.intervalMs / 1_000)),
     startSeconds: START_SECONDS,
@@ -69,21 +73,17 @@ async function tryOther(context: CommandContext, now: number): Promise<ExitCode>
   return EXIT.ok;
 }
 
-function changeLimits(limits: ScaleLimits, { argv }: CommandContext): ScaleLimits {
-  const policy = readText(argv, 'policy') as ScaleLimits['policy'] | undefined;
+function readChanges(argv: Arguments): Partial<ScaleLimits> {
+  const policy = SCALE_POLICIES.find((name) => name === argv['policy']);
   const max = readWhole(argv, 'max', { min: 1, max: WORKERS_MAX });
   const min = readWhole(argv, 'min', { min: 0, max: WORKERS_MAX });
   const drainTargetMs = readAge(argv, 'drain-target');
-  const changed: ScaleLimits = {
-    ...limits,
+  return {
     ...(policy !== undefined && { policy }),
     ...(max !== undefined && { max }),
     ...(min !== undefined && { min }),
     ...(drainTargetMs !== undefined && { drainTargetMs }),
   };
-  if (changed.min > changed.max)
-    throw new Failure('INVALID', `at least ${changed.min} and at most ${changed.max} workers cannot be`);
-  return changed;
 }
 
 function askLeader(context: CommandContext): Promise<LeaderStatus> {

@@ -24,12 +24,12 @@ export function applyCaps(
   wanted: number,
   { load, size, guard, limits }: { load: Load; size: number; guard: Guard | undefined; limits: ScaleLimits },
 ): Capped {
-  const limitedBy: string[] = [];
+  let limitedBy: readonly string[] = [];
   let workers = wanted;
   const cap = (most: number, ...names: readonly string[]): void => {
     if (most >= workers) return;
     workers = most;
-    limitedBy.push(...names);
+    limitedBy = names; // the tightest is what counts
   };
   cap(fedByEgress(load, limits), 'egress');
   // A pressed machine takes no more workers; those that it has lower their own load.

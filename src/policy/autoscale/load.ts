@@ -48,7 +48,14 @@ export function readLoad(snapshot: Snapshot): Load {
     live: there.length,
     draining: snapshot.workers.filter(({ status }) => status === 'draining').length,
     ...(there.length > 0 && { slots: meanSlots(there) }),
-    busy: sum(there, ({ busy }) => busy),
+    // What is delivered is in a slot as soon as there is one, also where a worker is too busy to say so.
+    busy: Math.max(
+      sum(there, ({ busy }) => busy),
+      Math.min(
+        queue.running,
+        sum(there, ({ slotsNow }) => slotsNow),
+      ),
+    ),
     ...(recent.taskMs !== undefined && { taskMs: recent.taskMs }),
     donePerSecond: recent.done / seconds,
     failedPerSecond: recent.failed / seconds,
