@@ -3,32 +3,29 @@
  * dashboard gets an answer.
  */
 import t, { type Test } from 'tap';
-import { spawn, spawnSync, type ChildProcess } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { createInterface } from 'node:readline';
 import { parseSnapshot } from '../../src/domain/snapshot.ts';
 import { localConfig } from '../../src/local/prometheus.ts';
 import { prometheusPort } from '../../src/local/layout.ts';
 import { findBusyPorts } from '../../src/local/ports.ts';
 import type { ActorRow } from '../../src/policy/actor-rows.ts';
 import { projectRoot } from '../../src/project-root.ts';
+import { busySettings, firstLines, startSite, work } from '../kit/busy-cluster.ts';
 import { ACTOR_METRICS, CLUSTER_METRICS, ROLE_METRICS } from '../kit/metric-names.ts';
-import { guard, temporaryFolder } from '../kit/nats-server.ts';
+import { guard } from '../kit/nats-server.ts';
 import { questionsOf, unanswered } from '../kit/panels.ts';
 import { askPrometheus, findPromtool, needPrometheus, startPrometheus } from '../kit/prometheus.ts';
 import { commandsOf, createShell } from '../kit/readme.ts';
 import { untilSo } from '../kit/small-cluster.ts';
 import { installTrawl, type Program } from '../kit/trawl.ts';
 
-const PAGES = 150;
-
 t.test('every panel of every dashboard has data', { timeout: 170_000 }, async (t) => {
   const program = needPrometheus(t, 'prometheus');
   if (program === undefined) return;
-  const trawl = await installTrawl(t, await busySettings(t));
-  const { port, site } = await startSite(trawl);
+  const trawl = await installTrawl(t, busySettings(t));
+  const { port, proxyFile } = await startSite(trawl);
   const refused = await trawl.run('observe');
   t.equal(refused.code, 3, 'without a cluster there is nothing to observe');
   t.match(refused.stderr, /trawl up/);
@@ -37,7 +34,7 @@ t.test('every panel of every dashboard has data', { timeout: 170_000 }, async (t
     ...['up', '--egress-probe-url', `http://127.0.0.1:${port}/health`],
     ...['--fetch-allow-loopback', `127.0.0.1:${port}`],
   );
-  await trawl.json('proxies', 'import', site.proxyFile);
+  await trawl.json('proxies', 'import', proxyFile);
   const { actors } = await trawl.json<{ actors: ActorRow[] }>('status');
   const exporter = pageOf(actors, 'exporter');
   const startedMs = Date.now();
@@ -45,6 +42,17 @@ t.test('every panel of every dashboard has data', { timeout: 170_000 }, async (t
     program,
     config: localConfig(new URL(exporter).host).replaceAll(': 15s', ': 1s'),
   });
+  // A change can only be seen by somebody who knows what was before it.
+  await untilSo(
+    () =>
+      unanswered(
+        prometheus,
+        [{ where: 'before', expr: 'trawl_runs and on () trawl_workers_desired' }],
+        startedMs,
+      ),
+    (questions) => questions.length === 0,
+    60_000,
+  );
   await work(trawl, `http://127.0.0.1:${port}`);
 
   const panels = questionsOf('panels');
@@ -157,58 +165,6 @@ async function observes(t: Test, trawl: Program): Promise<void> {
   t.match(none.said, /no prometheus is to be had[\s\S]*on the PATH, or name it with PROMETHEUS/);
 }
 
-/** Settings under which a few seconds of work show all that can be shown. */
-async function busySettings(t: Test): Promise<Record<string, string>> {
-  const folder = temporaryFolder(t);
-  mkdirSync(join(folder, 'out'));
-  const sinks = join(folder, 'sinks.yaml');
-  writeFileSync(sinks, `lines:\n  type: ndjson\n  path: ${join(folder, 'out')}\n`);
-  return {
-    WORKERS: '2',
-    TRAWL_SINKS_FILE: sinks,
-    TRAWL_WORKER_SCRAPERS: join(projectRoot, 'config/scrapers'),
-    TRAWL_HEARTBEAT_INTERVAL: '1s',
-    TRAWL_TASKS_RETRY_BASE: '200ms',
-    TRAWL_TASKS_RETRIES: '1',
-    TRAWL_EGRESS_PER_HOUR: '0',
-    TRAWL_EGRESS_PROBE_INTERVAL: '1s',
-    TRAWL_RUNS_MAX_ACTIVE_PER_SCRAPER: '10',
-    // It decides, and moves nobody: the number of workers stays the same.
-    TRAWL_AUTOSCALE_DRIVER: 'none',
-    TRAWL_AUTOSCALE_MIN: '2',
-    TRAWL_AUTOSCALE_INTERVAL: '500ms',
-    TRAWL_AUTOSCALE_COOLDOWN_UP: '0s',
-    TRAWL_AUTOSCALE_COOLDOWN_DOWN: '0s',
-    TRAWL_AUTOSCALE_DRAIN_TARGET: '1s',
-  };
-}
-
-/** The demo site on its port, with two proxies. */
-async function startSite(trawl: Program): Promise<{ port: string; site: { proxyFile: string } }> {
-  const said = await firstLines(trawl.start('demo-site', '--proxies', '2', '--json'), (line) => line === '}');
-  const { url, proxies } = JSON.parse(said) as { url: string; proxies: { url: string }[] };
-  const proxyFile = join(trawl.home, '../proxies.txt');
-  writeFileSync(proxyFile, proxies.map((proxy) => `${proxy.url}\n`).join(''));
-  return { port: new URL(url).port, site: { proxyFile } };
-}
-
-/** Pages that come, that fail, that ask for patience and that turn us away; duplicates; a run that is called off. */
-async function work(trawl: Program, site: string): Promise<void> {
-  const pages = Array.from({ length: PAGES }, (_, number) => `${site}/product/${number + 1}`);
-  const troubles = [1, 2, 3].flatMap((n) => [
-    `${site}/status/404?n=${n}`,
-    `${site}/status/500?n=${n}`,
-    `${site}/ban?after=0&by=ip&for=1&n=${n}`,
-    `${site}/throttle?after=0&retry=1&n=${n}`,
-  ]);
-  const file = join(trawl.home, '../urls.txt');
-  writeFileSync(file, [...pages, ...troubles].join('\n'));
-  await trawl.json('submit', 'page', '--file', file, '--run', 'friday');
-  await trawl.json('submit', 'page', '--file', file, '--run', 'friday');
-  await trawl.json('submit', 'page', `${site}/hang`, '--run', 'forlorn');
-  await trawl.json('cancel', 'forlorn');
-}
-
 /** `promtool check metrics`, and our own list against what is there, both ways. */
 async function checkPages(t: Test, actors: readonly ActorRow[]): Promise<void> {
   const promtool = findPromtool() ?? '';
@@ -256,14 +212,4 @@ function pageOf(actors: readonly ActorRow[], role: string): string {
   const page = actors.find((actor) => actor.role === role)?.page;
   if (page === undefined) throw new Error(`no page of ${role}`);
   return page;
-}
-
-async function firstLines({ stdout }: ChildProcess, isLast: (line: string) => boolean): Promise<string> {
-  if (!stdout) throw new Error('no pipe');
-  let said = '';
-  for await (const line of createInterface({ input: stdout })) {
-    said += line;
-    if (isLast(line)) break;
-  }
-  return said;
 }
