@@ -63,7 +63,8 @@ export function createLedgerWriter(connection: Connection, options: LedgerWriter
       return settled.kind === 'refused' ? countOther(outcome.spec, acceptSeq) : settled;
     },
     redrive: (record, deadSeq) => commit(record, deadSeq, { redriven: 1 }, { mark: NO_LONGER_DEAD }),
-    drop: (outcome, deadSeq) => commit(outcome, deadSeq, { redriven: 1, cancelled: 1 }, { mark: NO_LONGER_DEAD }),
+    drop: (outcome, deadSeq) =>
+      commit(outcome, deadSeq, { redriven: 1, cancelled: 1 }, { mark: NO_LONGER_DEAD }),
     ensureCounted: (found) => tally.ensureCounted(found),
     pending: () => lanes.reduce((sum, lane) => sum + lane.pending(), 0),
     close() {
