@@ -23,6 +23,7 @@ import { runsCommand } from './commands/runs.ts';
 import { scheduleCommand } from './commands/schedule.ts';
 import { sessionsCommand } from './commands/sessions.ts';
 import { sinkCommand, sinksCommand } from './commands/sink.ts';
+import { splitCommand } from './commands/split.ts';
 import { statsCommand } from './commands/stats.ts';
 import { statusCommand } from './commands/status.ts';
 import { submitCommand } from './commands/submit.ts';
@@ -43,6 +44,7 @@ export const commands: readonly Command[] = [
   adviseCommand,
   submitCommand,
   runCommand,
+  splitCommand,
   callCommand,
   watchCommand,
   runsCommand,

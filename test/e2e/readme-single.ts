@@ -14,6 +14,8 @@ t.test('on a laptop: single mode', { timeout: 120_000 }, async (t) => {
     /^Run monday has ended \(done\): 2 done, 0 dead\.\n/,
     /"item":\{"url":"https:\/\/shop\.example\/1"/,
     /^Run monday has ended \(done\): 2 done, 0 dead\.\n/,
+    /^PART +HOSTS +TASKS\n/,
+    /^PART +HOSTS +TASKS\n/,
   ];
   const commands = commandsOf('On a laptop: single mode');
   t.equal(commands.length, expected.length);
