@@ -390,7 +390,7 @@ export const fields = {
     prometheusUrl: optional(httpUrl, 'Where that Prometheus is'),
     prometheusLoad: field(
       text,
-      'sum(trawl_queue_ready)+sum(trawl_queue_running)',
+      'sum(max(trawl_queue_ready)by(priority))+sum(max(trawl_queue_running)by(priority))',
       'What to ask it for the number of tasks that there are to do',
     ),
     prometheusDuration: field(

@@ -151,7 +151,11 @@ t.test('systemd takes them', { skip: analyze === undefined && 'systemd-analyze i
       read(`systemd/${name}`).replace('/usr/local/bin/trawl', process.execPath),
     );
   const files = ['trawl.target', 'trawl-worker@1.service', ...roles.map((role) => `trawl@${role}.service`)];
-  passes(t, analyze ?? '', 'verify', '--man=no', ...files.map((name) => join(place, name)));
+  const words = ['verify', '--man=no', ...files.map((name) => join(place, name))];
+  const { status, stderr } = spawnSync(analyze ?? '', words, { encoding: 'utf8' });
+  // A key that it does not know is a warning to it, and the code still 0; what it says of other units is not about us.
+  const aboutUs = stderr.split('\n').filter((line) => line.includes(place) || line.includes('trawl'));
+  t.strictSame({ status, aboutUs }, { status: 0, aboutUs: [] });
 });
 
 t.test('nginx takes its file, balances, and limits', async (t) => {

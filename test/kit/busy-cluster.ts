@@ -26,8 +26,9 @@ export function busySettings(t: Teardown): Record<string, string> {
     TRAWL_EGRESS_PER_HOUR: '0',
     TRAWL_EGRESS_PROBE_INTERVAL: '1s',
     TRAWL_RUNS_MAX_ACTIVE_PER_SCRAPER: '10',
-    // It decides, and moves nobody: the number of workers stays the same.
-    TRAWL_AUTOSCALE_DRIVER: 'none',
+    // It decides, and what it calls changes nothing: the number of workers stays the same.
+    TRAWL_AUTOSCALE_DRIVER: 'command',
+    TRAWL_AUTOSCALE_COMMAND: 'true',
     TRAWL_AUTOSCALE_MIN: '2',
     TRAWL_AUTOSCALE_INTERVAL: '500ms',
     // What it wants then lasts for a few scrapes.

@@ -142,7 +142,7 @@ t.test('nothing given: the defaults', async (t) => {
       staleAfter: 90_000,
       source: 'exporter',
       prometheusUrl: undefined,
-      prometheusLoad: 'sum(trawl_queue_ready)+sum(trawl_queue_running)',
+      prometheusLoad: 'sum(max(trawl_queue_ready)by(priority))+sum(max(trawl_queue_running)by(priority))',
       prometheusDuration:
         'sum(rate(trawl_task_duration_seconds_sum[5m]))/sum(rate(trawl_task_duration_seconds_count[5m]))',
       command: undefined,
