@@ -49,7 +49,7 @@ t.test('with the nats CLI', { timeout: 120_000 }, async (t) => {
       }
       case 'micro': {
         const replies = await connection.nc.requestMany('$SRV.PING', undefined, {
-          strategy: 'stall',
+          strategy: 'timer',
           maxWait: 2_000,
         });
         const services = new Set<string>();
@@ -64,6 +64,8 @@ t.test('with the nats CLI', { timeout: 120_000 }, async (t) => {
             'trawl-autoscaler',
             'trawl-services',
             'trawl-egress',
+            'trawl-snapshot',
+            'trawl-scale',
           ]),
         );
         break;
