@@ -32,7 +32,7 @@ t.test('one page: robots first, counted, told in metrics, and nothing is left of
 
   worker.quiet();
   await worker.ended;
-  t.same(worker.fetcher.stats(), { waiting: 0, leases: 0, sockets: 0, browserPages: 0 });
+  t.same(worker.fetcher.stats(), { waiting: 0, starved: 0, leases: 0, sockets: 0, browserPages: 0 });
   t.equal(await world.leases(), 0);
 });
 

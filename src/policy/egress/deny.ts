@@ -33,12 +33,9 @@ function intervalOf(state: State, { limits }: Host, byPool: boolean): number {
  * As fast as budgets come back, if one is used up. Otherwise it is only the distance between two requests through one
  * proxy that was too short, and all of them together serve faster than each.
  */
-function intervalOfPool(
-  { ratePerMs, byState }: State,
-  { egressDelayMs, egressCaps }: Host['limits'],
-): number {
+function intervalOfPool({ ratePerMs, byState }: State, { egressDelayMs }: Host['limits']): number {
   if (byState.rate_limited > 0 && ratePerMs > 0) return 1 / ratePerMs;
-  return Math.max(egressDelayMs, atMost(egressCaps)) / Math.max(1, byState.available + byState.leased);
+  return egressDelayMs / Math.max(1, byState.available + byState.leased);
 }
 
 /** Between two, if no more than that may come. */
