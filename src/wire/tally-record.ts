@@ -1,6 +1,6 @@
 /**
  * What actors have counted, as it lies in the `cluster` bucket: one record per life, one for all lives that are over,
- * one for all runs that are gone.
+ * one for all runs that are gone. As JSON: people watch that bucket.
  */
 import * as v from 'valibot';
 import { Failure } from '../domain/failure.ts';
@@ -11,7 +11,7 @@ import {
   type HostSums,
   type TallySums,
 } from '../domain/tally.ts';
-import { decode, encode } from './codec.ts';
+import { decode, encodeJson } from './codec.ts';
 
 const amount = v.pipe(v.number(), v.minValue(0));
 const named = v.record(v.string(), amount);
@@ -80,10 +80,10 @@ export interface PastRecord extends Omit<v.InferOutput<typeof past>, 'sums'> {
 export type GoneRecord = Readonly<v.InferOutput<typeof gone>>;
 
 export const encodeLife = (record: LifeRecord): Uint8Array =>
-  encode({ ...record, sums: packed(record.sums) });
+  encodeJson({ ...record, sums: packed(record.sums) });
 export const encodePast = (record: PastRecord): Uint8Array =>
-  encode({ ...record, sums: packed(record.sums) });
-export const encodeGone = (record: GoneRecord): Uint8Array => encode(record);
+  encodeJson({ ...record, sums: packed(record.sums) });
+export const encodeGone = (record: GoneRecord): Uint8Array => encodeJson(record);
 
 export function decodeLife(bytes: Uint8Array): LifeRecord {
   const record = read(life, bytes);
