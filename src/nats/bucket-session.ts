@@ -12,7 +12,7 @@ import { createTemporaryConsumer } from './temporary-consumer.ts';
 const HEARTBEAT_MS = 2_000;
 export const SILENCE_MAX_MS = 2.5 * HEARTBEAT_MS;
 const ABANDONED_MS = 10_000;
-const LOOK_MS = 250;
+const LOOK_MS = 1_000;
 
 export interface SessionEvents {
   /** How long silence may last until all values have been told. */
