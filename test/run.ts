@@ -29,7 +29,8 @@ interface Totals {
   skip: number;
 }
 
-const jobs = Math.max(1, Number(process.env['JOBS'] ?? 3));
+/** As many as a small machine has cores: with more, tests wait for each other and take a busy machine for a fault. */
+const jobs = Math.max(1, Number(process.env['JOBS'] ?? 2));
 const waiting = planProcesses(process.argv.slice(2));
 const sum: Totals = { pass: 0, fail: 0, skip: 0 };
 const running = new Set<ChildProcess>();

@@ -145,7 +145,7 @@ if (path !== undefined) {
     });
     t.equal(engine.stats().isRunning, false);
     t.same(browsersHere(), []);
-    await Promise.all(Array.from({ length: 6 }, (_, n) => open(`${site.url}/slow?ms=100&n=${n}`)));
+    await Promise.all(Array.from({ length: 3 }, (_, n) => open(`${site.url}/slow?ms=2000&n=${n}`)));
     t.equal(site.seen.maxConcurrent(), 2, 'so many pages at once');
     t.equal(browsersHere().length, 1);
     while (browsersHere().length > 0 || engine.stats().sockets > 0)
