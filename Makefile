@@ -11,7 +11,7 @@ endif
 # Said before npm fails in words of its own.
 NODE_CHECK := const [a, b] = process.versions.node.split(".").map(Number); if (a < 20 || (a === 20 && b < 19)) { console.error(`Node $${process.versions.node} is too old: Trawl needs 20.19 or newer.`); process.exit(1) }
 
-TRAWL := node dist/src/cli/main.js
+TRAWL := node dist/program/main.js
 SOURCES := $(shell find src test config/examples -name node_modules -prune -o -name '*.ts' -print 2>/dev/null) tsconfig.json
 
 .PHONY: help setup build cluster-up cluster-down cluster-status cluster-clean observe test check types lint eslint prettier format docs chaos chaos-mutants bench
@@ -33,7 +33,7 @@ build: dist/.built ## Compile to dist/
 
 dist/.built: node_modules/.package-lock.json $(SOURCES)
 	npx --no-install tsc --build
-	@chmod +x dist/src/cli/main.js
+	@node dist/src/bundle/write-program.js
 	@touch $@
 
 cluster-up: setup build ## Start the local cluster

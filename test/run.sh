@@ -1,5 +1,5 @@
 #!/bin/sh
-# Runs the given test files on a nats-server that fits; JOBS says how many at a time.
+# Runs the given test files on a nats-server that fits; JOBS says how many at a time; otherwise two, and more while cores idle.
 set -eu
 NATS_SERVER=$(sh nats/get-nats-server.sh)
 export NATS_SERVER

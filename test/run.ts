@@ -9,6 +9,7 @@ import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
+import { measureIdleCores } from './idle-cores.ts';
 
 const FILE_MAX_SECONDS = 180;
 /** Beyond the limit that tap keeps by itself, for a process too busy to keep it. */
@@ -30,7 +31,13 @@ interface Totals {
 }
 
 /** As many as a small machine has cores: with more, tests wait for each other and take a busy machine for a fault. */
-const jobs = Math.max(1, Number(process.env['JOBS'] ?? 2));
+const JOBS = 2;
+/** Many tests mostly wait, for a lease or a schedule: so many more run while a core has nothing to do. */
+const EXTRA_JOBS = 2;
+const IDLE_CORES = 1;
+const LOOK_MS = 2_000;
+
+const fixedJobs = process.env['JOBS'];
 const waiting = planProcesses(process.argv.slice(2));
 const sum: Totals = { pass: 0, fail: 0, skip: 0 };
 const running = new Set<ChildProcess>();
@@ -42,24 +49,39 @@ for (const signal of ['SIGINT', 'SIGTERM'] as const)
     process.exit(1);
   });
 
-await Promise.all(Array.from({ length: jobs }, runNext));
+const fixed = Array.from({ length: Math.max(1, Number(fixedJobs ?? JOBS)) }, runNext);
+await Promise.all(fixedJobs === undefined ? [...fixed, runMoreWhileIdle()] : fixed);
 const skipped = sum.skip > 0 ? `, ${sum.skip} skipped` : '';
 process.stdout.write(`${sum.pass} passed, ${sum.fail} failed${skipped}\n`);
 process.exitCode = sum.fail > 0 || count === 0 ? 1 : 0;
 
 async function runNext(): Promise<void> {
-  for (let next = waiting.shift(); next; next = waiting.shift()) {
-    const began = performance.now();
-    const { words, totals, ok } = await runProcess(next);
-    sum.pass += totals.pass;
-    sum.skip += totals.skip;
-    // A process that ends badly has failed, whatever it counted.
-    sum.fail += ok ? 0 : Math.max(1, totals.fail);
-    count += 1;
-    const seconds = ((performance.now() - began) / 1_000).toFixed(1);
-    const line = `${ok ? 'ok' : 'not ok'} ${count} - ${next.name} # ${seconds} s`;
-    process.stdout.write([...words, line, ''].join('\n'));
+  for (let next = waiting.shift(); next; next = waiting.shift()) await runAndTell(next);
+}
+
+async function runMoreWhileIdle(): Promise<void> {
+  const extra = new Set<Promise<void>>();
+  while (waiting.length > 0) {
+    const isIdle = (await measureIdleCores(LOOK_MS)) >= IDLE_CORES;
+    const next = isIdle && extra.size < EXTRA_JOBS ? waiting.shift() : undefined;
+    if (!next) continue;
+    const over = runAndTell(next).finally(() => extra.delete(over));
+    extra.add(over);
   }
+  await Promise.all(extra);
+}
+
+async function runAndTell(next: TestProcess): Promise<void> {
+  const began = performance.now();
+  const { words, totals, ok } = await runProcess(next);
+  sum.pass += totals.pass;
+  sum.skip += totals.skip;
+  // A process that ends badly has failed, whatever it counted.
+  sum.fail += ok ? 0 : Math.max(1, totals.fail);
+  count += 1;
+  const seconds = ((performance.now() - began) / 1_000).toFixed(1);
+  const line = `${ok ? 'ok' : 'not ok'} ${count} - ${next.name} # ${seconds} s`;
+  process.stdout.write([...words, line, ''].join('\n'));
 }
 
 /** In the order in which the files are given. */

@@ -31,7 +31,7 @@ export interface ExporterLimits {
   readonly everyMs: number;
 }
 
-export const EXPORTER_DEFAULTS: ExporterLimits = { freshMs: 1_000, lookMaxMs: 4_000, everyMs: 5_000 };
+export const EXPORTER_DEFAULTS: ExporterLimits = { freshMs: 1_000, lookMaxMs: 4_000, everyMs: 10_000 };
 
 export interface Exporter extends Actor {
   snapshot(): Promise<Snapshot>;

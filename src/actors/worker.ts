@@ -5,7 +5,7 @@
  */
 import type { Vitals } from '../domain/beat.ts';
 import type { TaskSpec } from '../domain/task.ts';
-import { planPrefetch } from '../policy/prefetch.ts';
+import { planPrefetch, SLOW_MS } from '../policy/prefetch.ts';
 import type { Actor, Stop } from '../runtime/actor.ts';
 import { tellToEnd } from './worker/attempt.ts';
 import { createCalls, type CallAnswer, type Calls } from './worker/calls.ts';
@@ -29,6 +29,8 @@ export interface Worker extends Actor {
 }
 
 const SWEEP_MAX_MS = 250;
+/** With nothing in hand there is little to look after, and what comes ends the rest. */
+const REST_MS = 2_000;
 const SWEEPS_PER_LEASE = 12;
 const HANDS_EVERY_MS = 1_000;
 const ASK_EMPTY_EVERY_MS = 500;
@@ -73,6 +75,7 @@ async function work(
   let handsToldAt = 0;
   let handsTold = '';
   let askedEmptyAt = 0;
+  let slowMs: readonly number[] = []; // at the last tick
   let end = (): void => undefined;
   const over = new Promise<void>((resolve) => (end = resolve));
 
@@ -94,7 +97,10 @@ async function work(
   });
   onBegin(crew, calls);
   const forget = ports.onCancelled((cancelled) => crew.cancel(cancelled));
-  const sweeper = setInterval(tick, Math.min(SWEEP_MAX_MS, limits.leaseMs / SWEEPS_PER_LEASE));
+  const forgetGate = ports.onOpen?.(planRefill);
+  let resting = false;
+  let sweeper: NodeJS.Timeout | undefined;
+  tickLater();
   stop.quiet.addEventListener('abort', quiet, { once: true });
   stop.abort.addEventListener('abort', abort, { once: true });
 
@@ -104,8 +110,10 @@ async function work(
   try {
     await over;
   } finally {
-    clearInterval(sweeper);
+    resting = false;
+    clearTimeout(sweeper);
     forget();
+    forgetGate?.();
     stop.quiet.removeEventListener('abort', quiet);
     stop.abort.removeEventListener('abort', abort);
     ports.tellInHand([]);
@@ -115,7 +123,8 @@ async function work(
     if (taking && ports.isOpen()) {
       crew.receive(delivery);
       planRefill();
-    } else giveBack([delivery]);
+    } else crew.giveBack(delivery);
+    if (resting) tickLater();
   }
 
   function onChange(): void {
@@ -135,23 +144,29 @@ async function work(
 
   function refill(): void {
     const takes = ports.isOpen() && !crew.isReserved();
-    const facts = { concurrency: slots.now(), running: crew.running.size, taskMs: crew.taskMs() };
+    const running = crew.running.size;
+    const facts = { concurrency: slots.now(), running, taskMs: crew.taskMs(), slowMs };
     refillLanes(lanes, takes ? planPrefetch(facts, limits).perLane : 0, crew.waiting.counts);
   }
 
+  function tickLater(): void {
+    clearTimeout(sweeper);
+    resting = taking && ports.isOpen() && !ports.isEmpty && crew.isIdle() && calls.running() === 0;
+    const busyMs = Math.min(SWEEP_MAX_MS, limits.leaseMs / SWEEPS_PER_LEASE);
+    sweeper = setTimeout(tick, resting ? REST_MS : busyMs);
+  }
+
   function tick(): void {
-    sweep({ ports, limits, crew, lanes, settler });
-    if (taking && !ports.isOpen()) giveBack(crew.takeUnstarted());
+    sweep({ ports, limits, crew, lanes });
+    slowMs = crew.runningLonger(SLOW_MS);
+    if (taking && !ports.isOpen()) crew.giveBackUnstarted();
     if (slots.look() === 'lowered') withdrawAll(lanes);
     slots.used(crew.running.size + calls.running());
     crew.pump();
     planRefill();
     tellHands();
     askEmpty();
-  }
-
-  function giveBack(deliveries: readonly Delivery[]): void {
-    for (const delivery of deliveries) settler.giveBack(delivery, 0);
+    tickLater();
   }
 
   function tellHands(): void {
@@ -180,7 +195,7 @@ async function work(
   function quiet(): void {
     if (!taking) return;
     taking = false;
-    giveBack(crew.close());
+    crew.close();
     void lanes.close().then(() => {
       lanesClosed = true;
       onChange();

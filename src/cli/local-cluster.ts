@@ -7,8 +7,9 @@ import { flagsFromArgv } from '../config/flags.ts';
 import type { LoadedConfig } from '../config/load.ts';
 import { readSinkFile } from '../config/sink-file.ts';
 import type { Role } from '../domain/role.ts';
-import { demoSitePort, planPorts } from '../local/layout.ts';
+import { demoSiteAddress, planPorts } from '../local/layout.ts';
 import type { UpOptions } from '../local/up.ts';
+import { program } from '../program.ts';
 
 /** Where the nats CLI looks for its contexts. */
 export function configHome(): string {
@@ -21,11 +22,10 @@ export function describeLocalCluster(
 ): UpOptions {
   const { local } = config;
   const home = resolve(config.home);
-  const program = [process.execPath, join(import.meta.dirname, 'main.js')];
+  const command = [process.execPath, program.main];
   const forwarded = forwardFlags(argv);
   const ports = { nodes: local.nodes, portBase: local.portBase, httpPort: config.http.port };
-  // The one place on this machine that tasks may fetch from, unless somebody names others.
-  const demoSite = ['--fetch-allow-loopback', `127.0.0.1:${demoSitePort(local.portBase)}`];
+  const demoSite = ['--fetch-allow-loopback', demoSiteAddress(local.portBase)];
   const actor = (role: Role, id: string, ...words: string[]): UpOptions['actors'][number] => ({
     role,
     id,
@@ -53,8 +53,8 @@ export function describeLocalCluster(
       ...namesOfSinks(config).map((name) => actor('sink', `sink-${name}`, name)),
     ],
     furtherWorker: { args: actor('worker', '{id}').args },
-    actorCommand: program,
-    supervisorCommand: [...program, 'supervise', '--home', home, ...forwarded],
+    actorCommand: command,
+    supervisorCommand: [...command, 'supervise', '--home', home, ...forwarded],
     restartBackoffMaxMs: local.restartBackoffMax,
     stopGraceMs: config.actor.grace,
     configHome: configHome(),

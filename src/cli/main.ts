@@ -13,6 +13,7 @@ import { isLeaving, leave } from './leaving.ts';
 import { loadSettings } from './load-settings.ts';
 import { createOutput } from './output.ts';
 import { createProcessLog } from '../telemetry/log.ts';
+import { keepDashes, readWords } from './words.ts';
 
 const streams = { out: process.stdout, err: process.stderr };
 const SINGLE_OPTIONS = {
@@ -31,7 +32,8 @@ async function main(words: string[]): Promise<ExitCode> {
   const output = createOutput({ json: words.includes('--json'), streams });
   let exit: ExitCode = EXIT.ok;
 
-  const execute = async (command: Command, argv: Readonly<Record<string, unknown>>): Promise<void> => {
+  const execute = async (command: Command, parsed: Readonly<Record<string, unknown>>): Promise<void> => {
+    const argv = readWords(parsed);
     const loaded = loadSettings({
       ...argv,
       ...Object.fromEntries((command.own ?? []).map((name) => [name, undefined])),
@@ -69,7 +71,7 @@ async function runAtRun(
 type Execute = (command: Command, argv: Readonly<Record<string, unknown>>) => Promise<void>;
 
 function createParser(words: string[], execute: Execute): Argv {
-  const parser = yargs(words)
+  const parser = yargs(keepDashes(words))
     .scriptName('trawl')
     .usage('$0 <command>\n\nA distributed scraping cluster on NATS JetStream.')
     .version(VERSION)

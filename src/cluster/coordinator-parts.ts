@@ -15,10 +15,13 @@ import { createLedgerWriter } from '../nats/ledger-writer.ts';
 import type { LedgerReader, LedgerWriter } from '../nats/ledger.ts';
 import { readLoad } from '../nats/load.ts';
 import type { Verb } from '../nats/mailbox.ts';
+import { createPageBudgets, type PageBudgets } from '../nats/page-budget.ts';
 import { createPublisher } from '../nats/publisher.ts';
 import { createResubmit } from '../nats/resubmit.ts';
+import { watchRoutes } from '../nats/routes.ts';
 import { createRuns, type Runs } from '../nats/runs.ts';
 import { openServiceDesk } from '../nats/service-desk.ts';
+import type { FollowBeats } from '../nats/shared-beats.ts';
 import { createTaskQueue, type TaskQueue } from '../nats/task-queue.ts';
 import { PROMOTION_DEFAULTS } from '../policy/promote-runs.ts';
 import { RUN_END_DEFAULTS } from '../policy/run-end.ts';
@@ -29,6 +32,7 @@ import { countAnswering, createStatsServices } from '../services/stats.ts';
 import { createSubmitServices } from '../services/submit.ts';
 import { VERSION } from '../version.ts';
 import type { Intake } from '../wire/intake.ts';
+import { createRoute } from '../wire/lanes.ts';
 import { SUBMISSION_LIMITS } from '../wire/submission-fields.ts';
 import type { ActorParts } from './roles.ts';
 
@@ -36,12 +40,17 @@ export type CoordinatorSurroundings = Pick<
   ActorParts,
   'config' | 'names' | 'connection' | 'bucket' | 'id' | 'log' | 'announce'
 > &
-  Partial<Pick<ActorParts, 'tally'>> & { readonly checkInput?: CheckInput };
+  Partial<Pick<ActorParts, 'tally'>> & {
+    readonly checkInput?: CheckInput;
+    /** Absent: it follows the heartbeats by itself. */
+    readonly followBeats?: FollowBeats;
+  };
 
 export const COORDINATOR_DEFAULTS: CoordinatorLimits = {
   promotion: PROMOTION_DEFAULTS,
   runEnd: RUN_END_DEFAULTS,
   everyMs: 400,
+  idleEveryMs: 1_000,
   watermark: 2_000_000,
   watermarkEveryMs: 250,
 };
@@ -53,6 +62,7 @@ export interface CoordinatorTools {
   readonly reader: LedgerReader;
   readonly writer: LedgerWriter;
   readonly duplicates: DuplicateCounter;
+  readonly budgets: PageBudgets;
   readonly queue: TaskQueue;
   readonly intake: Intake;
 }
@@ -104,8 +114,7 @@ export async function openTools(
   cleanup.add('ledger', () => writer.close());
   const publisher = await createPublisher(connection, {
     stream: names.stream('TASKS'),
-    // Batches are the fastest way, whether or not the server syncs before it answers.
-    durability: 'always',
+    durability: config.durability,
     window: config.publisher.window,
     batch: config.publisher.batch,
     ackTimeoutMs: config.publisher.ackTimeout,
@@ -118,22 +127,32 @@ export async function openTools(
     log,
   });
   cleanup.add('duplicates', () => duplicates.close());
+  const budgets = createPageBudgets(connection, {
+    names,
+    ackTimeoutMs: config.publisher.ackTimeout,
+    log,
+  });
+  cleanup.add('budgets', () => budgets.close());
   const intake = createIntake(connection, { names, limits: SUBMISSION_LIMITS });
   cleanup.add('intake', () => intake.close());
+  const following = new AbortController();
+  cleanup.add('routes', () => following.abort());
+  const route = createRoute(names, await watchRoutes(bucket, following.signal));
   return {
     runs,
     table,
     writer,
     duplicates,
+    budgets,
     intake,
     reader: createLedgerReader(connection, names),
-    queue: createTaskQueue(connection, { names, publisher }),
+    queue: createTaskQueue(connection, { names, publisher, route }),
   };
 }
 
 export function portsOf(parts: CoordinatorSurroundings, tools: CoordinatorTools): CoordinatorPorts {
   const { connection, names, bucket, config, id, log, announce } = parts;
-  const { runs, table, reader, writer, duplicates, queue, intake } = tools;
+  const { runs, table, reader, writer, duplicates, budgets, queue, intake } = tools;
   return {
     lead: (quiet, work) =>
       runAsLeader({
@@ -149,7 +168,7 @@ export function portsOf(parts: CoordinatorSurroundings, tools: CoordinatorTools)
           await work({ over, change: (run, change) => runs.changeWith(store, run, change) });
         },
       }),
-    watchBeats: (listener, signal) => watchBeats(bucket, { log, signal }, listener),
+    watchBeats: parts.followBeats ?? ((listener, signal) => watchBeats(bucket, { log, signal }, listener)),
     announce: ({ kind, actor }) => announce({ about: 'actor', kind, facts: actor }),
     announceRun: ({ kind, run }) => announce({ about: 'run', kind, facts: run }),
     intake,
@@ -159,8 +178,9 @@ export function portsOf(parts: CoordinatorSurroundings, tools: CoordinatorTools)
     log,
     checkInput: parts.checkInput,
     ledger: {
-      accept: (record) => writer.accept(record),
+      accept: (records) => writer.accept(records),
       countDuplicates: (count) => duplicates.count(count),
+      claimPages: (claim) => budgets.claim(claim),
       async readMany(run, ids) {
         const found = await reader.readMany(run, ids);
         await writer.ensureCounted(found.values());

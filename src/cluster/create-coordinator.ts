@@ -1,18 +1,21 @@
 /** A coordinator as the configuration wants it: intake and runs, schedules, housekeeping, and every service it answers. */
 import { createHousekeeping, type Housekeeping } from '../actors/coordinator/housekeeping.ts';
+import { keepLanes } from '../actors/coordinator/lane-keeper.ts';
 import { keepParked } from '../actors/coordinator/parked-keeper.ts';
 import { createScheduleLoop } from '../actors/coordinator/schedule-loop.ts';
 import type { Beat } from '../domain/beat.ts';
-import { watchBeats } from '../nats/beats.ts';
 import { cancelLeft } from '../nats/cancel-left.ts';
 import { eraseRun } from '../nats/erase-run.ts';
 import { giveBackTasksOf } from '../nats/give-back.ts';
 import { runAsLeader } from '../nats/leader.ts';
+import { createOwnLanes } from '../nats/own-lanes.ts';
 import { createPauses, watchPauses, type PauseWatch } from '../nats/pauses.ts';
 import { purgeWork } from '../nats/purge-work.ts';
 import { createRedriveNotes } from '../nats/redrive-notes.ts';
+import { loadRoutes, storeRoutes } from '../nats/routes.ts';
 import { createScheduleDue } from '../nats/schedule-due.ts';
 import { createSchedules } from '../nats/schedules.ts';
+import { shareBeats, type FollowBeats } from '../nats/shared-beats.ts';
 import { findLostLife } from '../policy/actor-event.ts';
 import { countTasks, finalCounts } from '../policy/counters.ts';
 import type { Actor } from '../runtime/actor.ts';
@@ -33,10 +36,11 @@ export function createClusterCoordinator(parts: ActorParts): Actor {
     role: 'coordinator',
     async run(stop) {
       const watched = await watchPauses(parts.bucket, stop.abort);
-      const side = createSideWork(parts, watched);
+      const followBeats = shareBeats(parts.bucket, { log: parts.log, signal: stop.abort });
+      const side = createSideWork(parts, { watched, followBeats });
       const checkInput = await loadInputCheck(parts.config, parts.log);
       const coordinator = createCoordinatorActor(
-        { ...parts, checkInput },
+        { ...parts, checkInput, followBeats },
         {
           limits: {
             ...COORDINATOR_DEFAULTS,
@@ -60,7 +64,7 @@ type Verbs = ReturnType<typeof createScheduleServices>;
 /** What a coordinator does beside taking submissions in: fires schedules, and keeps house when it is the one to. */
 function createSideWork(
   parts: ActorParts,
-  watched: PauseWatch,
+  { watched, followBeats }: { readonly watched: PauseWatch; readonly followBeats: FollowBeats },
 ): {
   begin(tools: CoordinatorTools, quiet: AbortSignal): Verbs;
   end(): Promise<void>;
@@ -88,13 +92,24 @@ function createSideWork(
         Promise.all([
           house.run(over),
           loop.leaderDuties(over),
-          followLosses(parts, house, over),
-          keepPast(parts, over),
+          followLosses(followBeats, house, over),
+          keepPast({ ...parts, followBeats }, over),
+          keepLanes(
+            {
+              watchBeats: followBeats,
+              load: () => loadRoutes(bucket),
+              store: (record) => storeRoutes(bucket, record),
+              lanes: createOwnLanes(connection, names),
+              log,
+            },
+            over,
+          ),
           keepParked(
             {
               release: (...args) => tools.queue.release(...args),
               isHeld: (spec) => watched.of(spec) !== undefined,
               lifted: () => watched.lifted(),
+              onLifted: (listener) => watched.onLifted(listener),
               log,
             },
             over,
@@ -146,6 +161,7 @@ function createHousekeeper(
     {
       giveBackTasksOf: (life) => giveBackTasksOf(connection, bucket, life),
       runs: () => table.all(),
+      onRuns: (listener) => table.onChange(listener),
       countOpen: async (run) => countTasks(await reader.counts(run)).open,
       cancelLeft: (run, over) => cancelLeft(connection, { names, writer }, { run, over }),
       async finish(run) {
@@ -164,16 +180,12 @@ function createHousekeeper(
   );
 }
 
-async function followLosses(
-  { bucket, log }: ActorParts,
-  house: Housekeeping,
-  over: AbortSignal,
-): Promise<void> {
+async function followLosses(followBeats: FollowBeats, house: Housekeeping, over: AbortSignal): Promise<void> {
   const known = new Map<string, Beat>();
-  await watchBeats(bucket, { log, signal: over }, ({ key, beat }) => {
+  await followBeats(({ key, beat }) => {
     const lost = findLostLife(known.get(key), beat);
     if (beat) known.set(key, beat);
     else known.delete(key);
     if (lost?.role === 'worker') house.workerLost(lost);
-  });
+  }, over);
 }

@@ -10,6 +10,7 @@ import { answerInHand } from '../nats/in-hand-survey.ts';
 import { answerLoad } from '../nats/load-survey.ts';
 import { answerHeld, giveBackOrphans } from '../nats/orphans.ts';
 import { watchPauses } from '../nats/pauses.ts';
+import { watchRoutes } from '../nats/routes.ts';
 import { readLeaseMs } from '../nats/task-lease.ts';
 import { checkLease } from '../policy/lease.ts';
 import { POISON_DEFAULTS } from '../policy/poison.ts';
@@ -23,7 +24,7 @@ import { createClusterFetcher } from './create-fetcher.ts';
 import { loadConfiguredScrapers } from './load-scrapers.ts';
 import { createStrainReader } from './read-strain.ts';
 import type { ActorParts } from './roles.ts';
-import { assembleWorker } from './worker-parts.ts';
+import { assembleWorker, type Surroundings } from './worker-parts.ts';
 
 const ORPHAN_TRIES = 20;
 const ORPHAN_PAUSE_MS = 2_000;
@@ -60,7 +61,8 @@ export function createClusterWorker(parts: ActorParts): Worker {
         // It outlives the heartbeat: whoever notices the death needs it.
         deadAfterMs: 2 * config.heartbeat.deadAfter,
         isOpen: () => gate.isOpen() && pauses.all() === undefined,
-        isKnownElsewhere: await watchScrapers(parts, stop.abort),
+        onOpen: (listener) => gate.onOpen(listener),
+        surroundings: await watchSurroundings(parts, stop.abort),
         pausedBy: (spec) => pauses.of(spec),
         onCancelled: (listener) => hearCancelled(connection, names, listener),
         fetcher,
@@ -155,18 +157,33 @@ async function load({ config, log, tell, onlyScraper }: ActorParts): Promise<Reg
   return registry;
 }
 
-/** What the other workers have loaded, by their heartbeats. */
-async function watchScrapers(
+/** What the other workers have loaded, by their heartbeats, and which scrapers share lanes. */
+async function watchSurroundings(
   { bucket, log, id }: ActorParts,
   signal: AbortSignal,
-): Promise<(scraper: string) => boolean> {
+): Promise<Surroundings> {
   const others = new Map<string, readonly string[]>();
+  const listeners = new Set<() => void>();
+  const tell = (): void => {
+    for (const listener of listeners) listener();
+  };
   await watchBeats(bucket, { log, signal }, ({ key, beat }) => {
     const isWorking = beat?.role === 'worker' && beat.id !== id && beat.status === 'running';
-    if (isWorking) others.set(key, beat.scrapers ?? []);
+    const scrapers = isWorking ? (beat.scrapers ?? []) : undefined;
+    if (scrapers?.join() === others.get(key)?.join()) return;
+    if (scrapers) others.set(key, scrapers);
     else others.delete(key);
+    tell();
   });
-  return (scraper) => [...others.values()].some((names) => names.includes(scraper));
+  const routes = await watchRoutes(bucket, signal, tell);
+  return {
+    others: () => [...others.values()],
+    routes,
+    onChange(listener) {
+      listeners.add(listener);
+      return () => void listeners.delete(listener);
+    },
+  };
 }
 
 function limitsOf({ config, id }: ActorParts, leaseMs: number): WorkerLimits {

@@ -2,7 +2,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Beat } from '../domain/beat.ts';
 import { messageOf } from '../domain/failure.ts';
-import { watchBeats } from '../nats/beats.ts';
+import type { FollowBeats } from '../nats/shared-beats.ts';
 import { foldTallies } from '../nats/tally-fold.ts';
 import { watchTallies } from '../nats/tally-watch.ts';
 import { isLifeOver } from '../policy/tally-over.ts';
@@ -12,16 +12,16 @@ import type { ActorParts } from './roles.ts';
 const EVERY_MS = 2_000;
 
 export async function keepPast(
-  { bucket, log }: Pick<ActorParts, 'bucket' | 'log'>,
+  { bucket, log, followBeats }: Pick<ActorParts, 'bucket' | 'log'> & { readonly followBeats: FollowBeats },
   over: AbortSignal,
 ): Promise<void> {
   const beats = new Map<string, Beat>();
   const [tallies] = await Promise.all([
     watchTallies(bucket, { log, signal: over }),
-    watchBeats(bucket, { log, signal: over }, ({ key, beat }) => {
+    followBeats(({ key, beat }) => {
       if (beat) beats.set(key, beat);
       else beats.delete(key);
-    }),
+    }, over),
   ]);
   const isOver = (): boolean => over.aborted;
   while (!isOver()) {

@@ -155,7 +155,14 @@ async function begin(
   const tally = createTally();
   tally.started(role);
   const { startedAt } = identity.beat();
-  const keeper = keepTally(bucket, { role, actor: id, startedAt, take: () => tally.take(), log });
+  const keeper = keepTally(bucket, {
+    role,
+    actor: id,
+    startedAt,
+    take: () => tally.take(),
+    onCount: (listener) => tally.onCount(listener),
+    log,
+  });
   cleanup.add('tally', () => keeper.close());
   void keeper.flush();
   const page = await openPage(life, { connection, identity, metrics, actor: () => made.actor });

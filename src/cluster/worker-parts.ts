@@ -1,6 +1,7 @@
 /** The worker's ports, fitted to the NATS adapters. */
 import { createWorker, type Worker } from '../actors/worker.ts';
 import type { Strain } from '../policy/pressure.ts';
+import { decideStanding } from '../policy/standing.ts';
 import type {
   Cancelled,
   Lanes,
@@ -9,6 +10,7 @@ import type {
   WorkerLimits,
   WorkerPorts,
 } from '../actors/worker/ports.ts';
+import type { Routes } from '../domain/routes.ts';
 import type { TaskSpec } from '../domain/task.ts';
 import { createBlobStore, type BlobStore } from '../nats/blobs.ts';
 import type { Fetcher } from '../fetch/fetcher.ts';
@@ -31,7 +33,16 @@ import { createCleanup, type Cleanup } from '../runtime/cleanup.ts';
 import type { Registry } from '../scrapers/registry.ts';
 import { createSharedKeeper, type SharedKeeper } from '../scrapers/shared-keeper.ts';
 import type { Log } from '../telemetry/log.ts';
+import { createRoute } from '../wire/lanes.ts';
 import type { Names } from '../wire/names.ts';
+
+/** What decides where a worker stands. */
+export interface Surroundings {
+  others(): readonly (readonly string[])[];
+  routes(): Routes;
+  /** Calls back when one of them has changed; returns the undo. */
+  onChange(listener: () => void): () => void;
+}
 
 export interface WorkerParts {
   readonly names: Names;
@@ -52,7 +63,9 @@ export interface WorkerParts {
   /** How long the record of what is in hand counts; like that of the heartbeat. */
   readonly deadAfterMs: number;
   readonly isOpen: () => boolean;
-  readonly isKnownElsewhere: (scraper: string) => boolean;
+  readonly onOpen?: WorkerPorts['onOpen'] | undefined;
+  /** The scrapers of each of the others that run, and which of all share lanes. */
+  readonly surroundings: Surroundings;
   readonly pausedBy: (spec: TaskSpec) => string | undefined;
   readonly onCancelled: (listener: (cancelled: Cancelled) => void) => () => void;
   readonly lastBeatAt: () => number;
@@ -134,7 +147,9 @@ async function openTools(
 function createPorts(parts: WorkerParts, { publisher, writer, blobs, shared, submit }: Tools): WorkerPorts {
   const { connection, names, bucket, log, limits, registry, untilEmpty, fetcher, readStrain, onSlots } =
     parts;
-  const solo = createSoloStarts(bucket);
+  const { surroundings } = parts;
+  const self = { id: limits.worker, startedAt: parts.startedAt };
+  const solo = createSoloStarts(bucket, { self, log });
   return {
     openLanes,
     findScraper: (name) => registry.find(name),
@@ -144,7 +159,10 @@ function createPorts(parts: WorkerParts, { publisher, writer, blobs, shared, sub
       maxPayload: () => connection.nc.info?.max_payload ?? Infinity,
       log,
     }),
-    storeNext: createStoreNext(publisher, names),
+    storeNext: createStoreNext(publisher, {
+      names,
+      route: createRoute(names, () => surroundings.routes()),
+    }),
     beginSolo: (spec) => solo.begin(spec),
     endSolo: (spec) => solo.end(spec),
     tellInHand: createInHand(bucket, {
@@ -159,7 +177,8 @@ function createPorts(parts: WorkerParts, { publisher, writer, blobs, shared, sub
     submit,
     pausedBy: parts.pausedBy,
     isOpen: parts.isOpen,
-    isKnownElsewhere: parts.isKnownElsewhere,
+    ...(parts.onOpen && { onOpen: parts.onOpen }),
+    isKnownElsewhere: (scraper) => surroundings.others().some((scrapers) => scrapers.includes(scraper)),
     onCancelled: parts.onCancelled,
     lastBeatAt: parts.lastBeatAt,
     ...(untilEmpty && { isEmpty: () => isNothingLeft(connection, names, untilEmpty.run) }),
@@ -179,6 +198,18 @@ function createPorts(parts: WorkerParts, { publisher, writer, blobs, shared, sub
       onRoom: () => listener.onRoom(),
       onUnreadable: (message) => void buryUnreadable(message, { reader, writer, words: lanes, log }),
     });
-    return lanes;
+    const stand = (): void => {
+      const has = (scraper: string): boolean => registry.find(scraper) !== undefined;
+      lanes.stand(decideStanding({ routes: surroundings.routes(), has, others: surroundings.others() }));
+    };
+    const unfollow = surroundings.onChange(stand);
+    stand();
+    return {
+      ...lanes,
+      close() {
+        unfollow();
+        return lanes.close();
+      },
+    };
   }
 }

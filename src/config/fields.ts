@@ -122,7 +122,7 @@ export const fields = {
   },
   publisher: {
     window: field(integer({ min: 1, max: 65_536 }), '4096', 'Unacknowledged publishes at once'),
-    batch: field(integer({ min: 1, max: 1000 }), '500', 'Messages in one atomic batch'),
+    batch: field(integer({ min: 1, max: 1000 }), '800', 'Messages in one atomic batch'),
     ackTimeout: field(duration({ minMs: 1 }), '5s', 'How long a publish waits for its acknowledgement'),
   },
   worker: {

@@ -1,15 +1,10 @@
 /** The settings that a YAML text gives, each with its line, and everything that is wrong with the text's form. */
-import { createRequire } from 'node:module';
-import type * as Yaml from 'yaml';
+import * as yaml from 'yaml';
 import { settings } from './catalogue.ts';
 import type { FieldPath } from './fields.ts';
 import type { Given } from './given.ts';
 import { pickNearest } from './nearest.ts';
 import type { Raw } from './parsers.ts';
-
-/** The parser is a tenth of the program's start, and many a start finds no file: loaded when there is one. */
-const load = createRequire(import.meta.url);
-const yaml = (): typeof Yaml => load('yaml') as typeof Yaml;
 
 export interface FileSettings {
   readonly given: ReadonlyMap<FieldPath, Given>;
@@ -20,7 +15,7 @@ export interface FileSettings {
 const sections = new Set<string>(settings.map((each) => each.section).filter((name) => name !== 'general'));
 
 /** Own words, because the parser's messages quote the text, and the text may be a secret in the wrong place. */
-const SYNTAX: Partial<Record<Yaml.ErrorCode, string>> = {
+const SYNTAX: Partial<Record<yaml.ErrorCode, string>> = {
   BAD_INDENT: 'the indentation is wrong, or a bracket is not closed',
   BAD_SCALAR_START: 'a value starts with a reserved character; put it in quotes',
   BLOCK_AS_IMPLICIT_KEY: 'two keys on one line; put a value that holds ": " in quotes',
@@ -32,8 +27,8 @@ const SYNTAX: Partial<Record<Yaml.ErrorCode, string>> = {
 };
 
 export function parseSettings(text: string, path: string): FileSettings {
-  const lines = new (yaml().LineCounter)();
-  const document = yaml().parseDocument(text, { lineCounter: lines, prettyErrors: false });
+  const lines = new yaml.LineCounter();
+  const document = yaml.parseDocument(text, { lineCounter: lines, prettyErrors: false });
   const given = new Map<FieldPath, Given>();
   const problems: string[] = [];
   const reported = new Set<string>();
@@ -45,7 +40,7 @@ export function parseSettings(text: string, path: string): FileSettings {
 
   function readEntries(node: unknown, section: string | undefined): void {
     const target = resolveAlias(node);
-    if (!yaml().isMap(target)) {
+    if (!yaml.isMap(target)) {
       report(offsetOf(node), `${section ?? 'the file'} must hold settings, as lines of "key: value"`);
       return;
     }
@@ -54,7 +49,7 @@ export function parseSettings(text: string, path: string): FileSettings {
 
   function readEntry(entry: { section: string | undefined; key: unknown; value: unknown }): void {
     const { section, key, value } = entry;
-    const word = yaml().isScalar(key) ? String(key.value) : '';
+    const word = yaml.isScalar(key) ? String(key.value) : '';
     const setting = settings.find((each) => each.section === (section ?? 'general') && each.key === word);
     if (section === undefined && sections.has(word)) {
       // A section whose settings are all commented out has no value, which is fine.
@@ -73,7 +68,7 @@ export function parseSettings(text: string, path: string): FileSettings {
 
   function readRaw(node: unknown): Raw | undefined {
     const target = resolveAlias(node);
-    if (yaml().isSeq(target)) {
+    if (yaml.isSeq(target)) {
       const parts = target.items.map((item) => readText(resolveAlias(item)));
       return parts.every((part) => part !== undefined) ? parts : undefined;
     }
@@ -81,7 +76,7 @@ export function parseSettings(text: string, path: string): FileSettings {
   }
 
   function resolveAlias(node: unknown): unknown {
-    return yaml().isAlias(node) ? node.resolve(document) : node;
+    return yaml.isAlias(node) ? node.resolve(document) : node;
   }
 
   function report(offset: number, problem: string): void {
@@ -99,16 +94,16 @@ export function parseSettings(text: string, path: string): FileSettings {
 
 /** As it was written: `0123` and `1.10` must reach the parsers as text, not as the numbers YAML makes of them. */
 function readText(node: unknown): string | undefined {
-  if (!yaml().isScalar(node) || node.value === null) return undefined;
+  if (!yaml.isScalar(node) || node.value === null) return undefined;
   return typeof node.value === 'string' ? node.value : node.source;
 }
 
 function isEmpty(node: unknown): boolean {
-  return node === null || node === undefined || (yaml().isScalar(node) && node.value === null);
+  return node === null || node === undefined || (yaml.isScalar(node) && node.value === null);
 }
 
 function offsetOf(node: unknown): number {
-  return yaml().isScalar(node) || yaml().isMap(node) || yaml().isSeq(node) || yaml().isAlias(node)
+  return yaml.isScalar(node) || yaml.isMap(node) || yaml.isSeq(node) || yaml.isAlias(node)
     ? (node.range?.[0] ?? 0)
     : 0;
 }

@@ -31,6 +31,18 @@ export interface TaskSpec {
   readonly parent?: string;
 }
 
+/** How many pages may be led to. */
+export interface PageLimits {
+  readonly pagesPerRun?: number;
+  readonly pagesPerHost?: number;
+}
+
+/** What has a budget is counted in its run under the scope, and nothing else is. */
+export interface PageBudget extends PageLimits {
+  /** The scraper whose links they are. */
+  readonly scope: string;
+}
+
 /** A task that another one wants done, in the same run. */
 export interface FollowUp {
   readonly scraper: string;
@@ -38,6 +50,7 @@ export interface FollowUp {
   readonly key?: string;
   readonly input?: Readonly<Record<string, unknown>>;
   readonly priority: Priority;
+  readonly budget?: PageBudget;
 }
 
 /** A task as a schedule submits it. */

@@ -12,8 +12,8 @@ export interface Attributes {
   readonly spans: Int32Array;
 }
 
-export function createAttributes(html: string): Attributes {
-  return { html, count: 0, spans: new Int32Array(ATTRIBUTES_MAX * 4) };
+export function createAttributes(): Attributes {
+  return { html: '', count: 0, spans: new Int32Array(ATTRIBUTES_MAX * 4) };
 }
 
 /** The first of that name, which is in lower case; -1: there is none. */

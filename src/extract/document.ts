@@ -3,7 +3,7 @@ import { decodeHTML } from 'entities/decode';
 import { attributeValue, type Attributes } from './attributes.ts';
 import { TREE_ELEMENTS_MAX, tooMuch } from './limits.ts';
 import { createTag, createTagTable, type Tag } from './tags.ts';
-import { walkHtml } from './walk-html.ts';
+import { createWalker } from './walk-html.ts';
 
 export interface TextNode {
   readonly kind: 'text';
@@ -42,7 +42,7 @@ export function parseDocument(html: string): HtmlDocument {
   const lastChild: (ElementNode | undefined)[] = [undefined];
   let count = 0;
 
-  walkHtml(html, TAGS, {
+  const walk = createWalker(TAGS, {
     open(tag, attributes, contentStart) {
       count += 1;
       if (count > TREE_ELEMENTS_MAX) throw tooMuch(`more than ${TREE_ELEMENTS_MAX} elements`);
@@ -64,6 +64,7 @@ export function parseDocument(html: string): HtmlDocument {
       parent.children.push({ kind: 'text', parent, start, end, coded });
     },
   });
+  walk(html);
   return { html, root };
 }
 

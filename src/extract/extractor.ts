@@ -60,7 +60,7 @@ export function compileExtractor(spec: ExtractSpec, way?: 'tree'): Extractor {
     extract(page) {
       const html = wantsHtml ? page.text() : '';
       const found = matcher(html);
-      const href = found.values[baseSlot]?.[0];
+      const href = found.values[baseSlot];
       const reading: Reading = {
         page,
         html,

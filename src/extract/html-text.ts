@@ -1,7 +1,7 @@
 /** What a reader sees of a part of a page. */
 import { decodeHTML } from 'entities/decode';
 import { createTagTable, type Tag } from './tags.ts';
-import { walkHtml } from './walk-html.ts';
+import { createWalker } from './walk-html.ts';
 
 /** The inside of an element, by its places in the text. */
 export interface Span {
@@ -10,26 +10,42 @@ export interface Span {
   readonly tag: Tag;
 }
 
-const TAGS = createTagTable();
-
 /** Its text and that of all in it, without scripts and styles; a line break counts as a space. Not folded yet. */
 export function textOf(html: string, { start, end, tag }: Span): string {
   if (tag.raw !== undefined)
     return tag.raw === 'coded' ? decode(html.slice(start, end)) : html.slice(start, end);
-  const inner = html.slice(start, end);
-  if (!inner.includes('<')) return decode(inner);
-  const parts: string[] = [];
-  walkHtml(inner, TAGS, {
-    open(opened) {
-      if (opened.name === 'br') parts.push('\n');
+  const text = html.slice(start, end);
+  if (!text.includes('<')) return decode(text);
+  return readInner(text);
+}
+
+const readInner = createInnerReader();
+
+/** One for all texts: what it reads with is made once. */
+function createInnerReader(): (inner: string) => string {
+  let html = '';
+  let text = '';
+  const walk = createWalker(createTagTable(), {
+    open({ name }) {
+      if (name === 'br') text += '\n';
     },
     close: nothing,
     text(from, to, inside) {
       if (inside?.raw === 'hidden') return;
-      parts.push(inside?.raw === 'plain' ? inner.slice(from, to) : decode(inner.slice(from, to)));
+      const part = html.slice(from, to);
+      text += inside?.raw === 'plain' ? part : decode(part);
     },
   });
-  return parts.join('');
+  return (inner) => {
+    html = inner;
+    text = '';
+    try {
+      walk(inner);
+      return text;
+    } finally {
+      html = text = '';
+    }
+  };
 }
 
 const UNEVEN = /[^\S ]| {2}/;

@@ -20,20 +20,30 @@ export interface ListPlan extends MatchPlan {
   readonly each: ParsedSelector;
 }
 
-/** Undefined: the element was found, and does not have the attribute. */
-export type Raw = string | Span | undefined;
+/** Null: the element was found, and does not have the attribute. */
+export type Raw = string | Span | null;
 
 export interface FoundItem {
-  /** One list per slot. */
-  readonly values: readonly Raw[][];
+  /** One per slot: of one that wants all a list, of the others the first. Undefined: no such element. */
+  readonly values: (Raw | Raw[] | undefined)[];
   /** One list of items per list of the plan. */
   readonly lists: readonly FoundItem[][];
 }
 
 export type Matcher = (html: string) => FoundItem;
 
-export function createFound(plan: MatchPlan): FoundItem {
-  return { values: plan.slots.map(() => []), lists: plan.lists.map(() => []) };
+const NO_LISTS: FoundItem['lists'] = [];
+
+export function createFound({ slots, lists }: MatchPlan): FoundItem {
+  return {
+    values: new Array<undefined>(slots.length).fill(undefined),
+    lists: lists.length === 0 ? NO_LISTS : lists.map(() => []),
+  };
+}
+
+export function listOf(value: Raw | readonly Raw[] | undefined): readonly Raw[] {
+  if (value === undefined) return [];
+  return Array.isArray(value) ? (value as readonly Raw[]) : [value as Raw];
 }
 
 export function allSelectors(plan: MatchPlan): ParsedSelector[] {

@@ -22,8 +22,8 @@ export function createTreeMatcher(plan: MatchPlan): Matcher {
     function find(wanted: MatchPlan, element: ElementNode): FoundItem {
       const found = createFound(wanted);
       for (const [index, slot] of wanted.slots.entries()) {
-        const values = found.values[index];
-        if (values) values.push(...findValues(slot, element));
+        const values = findValues(slot, element);
+        found.values[index] = slot.all ? values : values[0];
       }
       for (const [index, list] of wanted.lists.entries()) {
         const elements = atMost(all(list.each, element), 'items in one list');
@@ -39,7 +39,7 @@ export function createTreeMatcher(plan: MatchPlan): Matcher {
       return elementsOf({ all, first }, slot, element).map((each) =>
         slot.attr === undefined
           ? { start: each.start, end: each.end, tag: each.tag }
-          : each.attributes.get(slot.attr),
+          : (each.attributes.get(slot.attr) ?? null),
       );
     }
   };

@@ -4,7 +4,7 @@ import type { Context, Converted } from './convert.ts';
 import type { SourcePage } from './field-spec.ts';
 import { textOf } from './html-text.ts';
 import { VALUES_MAX, type Budget } from './limits.ts';
-import type { FoundItem, Raw } from './match-plan.ts';
+import { listOf, type FoundItem, type Raw } from './match-plan.ts';
 import { copySafe } from './safe-value.ts';
 
 export interface Extracted {
@@ -40,7 +40,7 @@ export function readItem(
     value[member.name] = items.map((item) => item.value);
     if (member.required && items.length === 0) problems.push(`${member.name} is missing`);
     for (const [index, item] of items.entries())
-      problems.push(...item.problems.map((problem) => `${member.name}[${index}].${problem}`));
+      for (const problem of item.problems) problems.push(`${member.name}[${index}].${problem}`);
   }
   return { value, problems };
 }
@@ -56,12 +56,14 @@ export function readList(
     return items.map((item) => readItem(members, item, reading));
   }
   const roots =
-    slot === undefined ? [json ? json.value : jsonOf(reading)] : jsonTexts(found.values[slot], reading);
+    slot === undefined
+      ? [json ? json.value : jsonOf(reading)]
+      : jsonTexts(listOf(found.values[slot]), reading);
   const values = roots.flatMap((root) => path.read(root)).slice(0, VALUES_MAX);
   return values.map((value) => readItem(members, NO_FOUND, reading, { value }));
 }
 
-/** Adds what is wrong with the field to `problems`. A loop, because most of a page's time is in here. */
+/** Adds what is wrong with the field to `problems`. */
 function readField(
   field: FieldReader,
   found: FoundItem,
@@ -70,6 +72,13 @@ function readField(
   problems: string[],
 ): unknown {
   const { spec, name } = field;
+  if (spec.all !== true) {
+    const first = findValue(field, found, reading, json);
+    if (first === undefined) return absentValue(field, problems, null);
+    if (first.problem === undefined) return first.value;
+    problems.push(`${name} ${first.problem}`);
+    return null;
+  }
   const values: unknown[] = [];
   let count = 0;
   for (const each of findValues(field, found, reading, json)) {
@@ -77,13 +86,27 @@ function readField(
     count += 1;
     if (each.problem === undefined) values.push(each.value);
     else problems.push(`${name} ${each.problem}`);
-    if (spec.all !== true) break;
   }
-  if (count === 0) {
-    if (spec.required === true) problems.push(`${name} is missing`);
-    if (spec.default !== undefined) return spec.default;
-  }
-  return spec.all === true ? values : values.length === 0 ? null : values[0];
+  return count === 0 ? absentValue(field, problems, values) : values;
+}
+
+/** The default, where there is one. */
+function absentValue({ spec, name }: FieldReader, problems: string[], nothing: unknown): unknown {
+  if (spec.required === true) problems.push(`${name} is missing`);
+  return spec.default === undefined ? nothing : spec.default;
+}
+
+/** Most fields are this: one value, from one element. */
+function findValue(
+  field: FieldReader,
+  found: FoundItem,
+  reading: Reading,
+  json: { readonly value: unknown } | undefined,
+): Converted {
+  if (field.slot === undefined || field.path)
+    return findValues(field, found, reading, json).find((each) => each !== undefined);
+  const raw = found.values[field.slot] as Raw | undefined;
+  return raw === undefined || raw === null ? undefined : field.convert(rawText(raw, field, reading), reading);
 }
 
 function findValues(
@@ -94,14 +117,13 @@ function findValues(
 ): Converted[] {
   const { spec, slot, path, convert } = field;
   if (slot !== undefined) {
-    const raws = found.values[slot] ?? [];
+    const raws = listOf(found.values[slot]);
     if (path)
       return jsonTexts(raws, reading).flatMap((root) =>
         path.read(root).map((each) => convertJson(field, each, reading)),
       );
     const converted: Converted[] = [];
-    for (const raw of raws)
-      if (raw !== undefined) converted.push(convert(rawText(raw, field, reading), reading));
+    for (const raw of raws) if (raw !== null) converted.push(convert(rawText(raw, field, reading), reading));
     return converted;
   }
   if (spec.from === 'url') return [convert(reading.page.url, reading)];
@@ -145,9 +167,9 @@ function rawText(raw: NonNullable<Raw>, { spec }: FieldReader, { html, budget }:
 }
 
 /** Undefined where the text is no JSON. */
-function jsonTexts(raws: readonly Raw[] | undefined, reading: Reading): unknown[] {
-  return (raws ?? []).flatMap((raw) => {
-    if (raw === undefined) return [];
+function jsonTexts(raws: readonly Raw[], reading: Reading): unknown[] {
+  return raws.flatMap((raw) => {
+    if (raw === null) return [];
     if (typeof raw !== 'string') reading.budget.spend(raw.end - raw.start);
     const text = typeof raw === 'string' ? raw : textOf(reading.html, raw);
     if (!reading.parsed.has(text)) reading.parsed.set(text, parseJson(text));

@@ -10,8 +10,10 @@ import type { Tag, TagTable } from './tags.ts';
 import type { HtmlVisitor } from './walk-html.ts';
 
 export interface Tree {
-  /** `start` and `after`: the places before and behind the tag. */
-  open(tag: Tag, tagEnds: { start: number; after: number; selfClosing: boolean }): void;
+  /** Another page. */
+  begin(): void;
+  /** `start` and `after`: the places before and behind the tag. Not in an object: there is one for every tag of a page. */
+  open(tag: Tag, start: number, after: number, selfClosing: boolean): void;
   close(tag: Tag, start: number): void;
   end(length: number): void;
   isForeign(): boolean;
@@ -23,18 +25,28 @@ export function createTree(tags: TagTable, attributes: Attributes, visitor: Html
   const doomed: boolean[] = [];
   const foreign: boolean[] = [];
   const none: Attributes = { ...attributes, count: 0 };
+  const [li, dd, dt, p, table] = ['li', 'dd', 'dt', 'p', 'table'].map(tags.named) as [
+    Tag,
+    Tag,
+    Tag,
+    Tag,
+    Tag,
+  ];
   let dropped = 0; // open elements that are too deep to be kept
   let isDeep = false; // the last of those is told, and not closed yet
   let paragraphs = 0;
   let hasForm = false; // until its end tag, wherever that is
 
-  return { open, close, end, isForeign: () => foreign.at(-1) === true };
+  return { begin, open, close, end, isForeign: () => foreign.at(-1) === true };
 
-  function open(
-    tag: Tag,
-    { start, after, selfClosing }: { start: number; after: number; selfClosing: boolean },
-  ): void {
-    endDeep(start);
+  function begin(): void {
+    stack.length = doomed.length = foreign.length = 0;
+    dropped = paragraphs = 0;
+    isDeep = hasForm = false;
+  }
+
+  function open(tag: Tag, start: number, after: number, selfClosing: boolean): void {
+    if (isDeep) endDeep(start);
     if (!makeRoom(tag, start)) return;
     visitor.open(tag, attributes, after);
     if (tag.isVoid || (selfClosing && foreign.at(-1) === true)) visitor.close(after);
@@ -50,66 +62,79 @@ export function createTree(tags: TagTable, attributes: Attributes, visitor: Html
       if (name === 'optgroup') popIf('optgroup', start);
       return true;
     }
-    if (name === 'li') closeNearest((each) => each.name === 'li', is.SPECIAL, start, is.SOFT);
-    else if (name === 'dd' || name === 'dt')
-      closeNearest((each) => each.name === 'dd' || each.name === 'dt', is.SPECIAL, start, is.SOFT);
+    if (tag === li) closeNearest(li, li, is.SPECIAL, is.SOFT, start);
+    else if (tag === dd || tag === dt) closeNearest(dd, dt, is.SPECIAL, is.SOFT, start);
     if (paragraphs > 0 && (flags & is.ENDS_PARAGRAPH) !== 0)
-      closeNearest((each) => each.name === 'p', is.SCOPE | is.BUTTON, start);
-    if ((flags & is.HEADING) !== 0 && ((stack.at(-1)?.flags ?? 0) & is.HEADING) !== 0) pop(start);
-    if ((flags & is.TABLE_PART) !== 0 && name !== 'table') makeTableRoom(tag, start);
+      closeNearest(p, p, is.SCOPE | is.BUTTON, 0, start);
+    if ((flags & is.HEADING) !== 0 && (innermostFlags() & is.HEADING) !== 0) pop(start);
+    if ((flags & is.TABLE_PART) !== 0 && tag !== table) makeTableRoom(tag, start);
     if (name === 'a' && stack.includes(tag)) closeFormatting(tag, start);
-    if (name === 'button') closeNearest((each) => each === tag, is.SCOPE, start);
+    if (name === 'button') closeNearest(tag, tag, is.SCOPE, 0, start);
     if (name === 'form') return !hasForm && (hasForm = true);
     return !((name === 'body' || name === 'html') && stack.includes(tag));
   }
 
   function makeTableRoom({ flags, name }: Tag, start: number): void {
-    const inTable = nearest((each) => each.name === 'table', is.TABLE) !== -1;
     const isCell = (flags & is.CELL) !== 0;
-    if (!inTable) {
+    const isRow = name === 'tr';
+    if (nearest(table, table, is.TABLE, 0) === -1) {
       // Rows without their table, as a part of a page has them.
-      if (isCell || name === 'tr') while (((stack.at(-1)?.flags ?? 0) & is.CELL) !== 0) pop(start);
-      if (name === 'tr') popIf('tr', start);
+      if (isCell || isRow) while ((innermostFlags() & is.CELL) !== 0) pop(start);
+      if (isRow) popIf('tr', start);
       return;
     }
-    const stops = (each: Tag): boolean =>
-      each.name === 'table' ||
-      ((isCell || name === 'tr') && (each.flags & is.ROWS) !== 0) ||
-      (isCell && each.name === 'tr');
-    while (stack.length > 0 && !stops(stack.at(-1) ?? tags.named('table'))) pop(start);
-    if ((isCell || name === 'tr') && stack.at(-1)?.name === 'table') begin('tbody', start);
-    if (isCell && stack.at(-1)?.name !== 'tr') begin('tr', start);
+    while (stack.length > 0 && !endsTableRoom(isCell, isRow)) pop(start);
+    if ((isCell || isRow) && stack.at(-1) === table) insert('tbody', start);
+    if (isCell && stack.at(-1)?.name !== 'tr') insert('tr', start);
+  }
+
+  /** Whether the innermost one may hold a cell, a row or another part of a table. */
+  function endsTableRoom(isCell: boolean, isRow: boolean): boolean {
+    const innermost = stack.at(-1);
+    if (innermost === undefined || innermost === table) return true;
+    if ((isCell || isRow) && (innermost.flags & is.ROWS) !== 0) return true;
+    return isCell && innermost.name === 'tr';
   }
 
   function close(tag: Tag, start: number): void {
-    endDeep(start);
+    if (isDeep) endDeep(start);
     if (dropped > 0 && !tag.isVoid) {
       dropped -= 1;
       return;
     }
     const { flags, name } = tag;
-    const itself = (each: Tag): boolean => each === tag;
     if (name === 'br') {
       visitor.open(tag, none, start);
       visitor.close(start);
-    } else if (name === 'p') {
-      if (paragraphs === 0 || !closeNearest(itself, is.SCOPE | is.BUTTON, start)) {
-        begin('p', start);
+    } else if (tag === p) {
+      if (paragraphs === 0 || !closeNearest(p, p, is.SCOPE | is.BUTTON, 0, start)) {
+        insert('p', start);
         pop(start);
       }
     } else if (tag.isVoid || name === 'body' || name === 'html') return;
-    else if ((flags & is.HEADING) !== 0)
-      closeNearest((each) => (each.flags & is.HEADING) !== 0, is.SCOPE, start);
-    else if ((flags & is.TABLE_PART) !== 0) closeNearest(itself, is.TABLE, start);
-    else if (name === 'li') closeNearest(itself, is.SCOPE | is.LIST, start);
+    else if ((flags & is.HEADING) !== 0) closeHeading(start);
+    else if ((flags & is.TABLE_PART) !== 0) closeNearest(tag, tag, is.TABLE, 0, start);
+    else if (tag === li) closeNearest(li, li, is.SCOPE | is.LIST, 0, start);
     else if ((flags & is.FORMATTING) !== 0) closeFormatting(tag, start);
     else if (name === 'form') closeForm(tag, start);
-    else closeNearest(itself, (flags & is.SPECIAL) === 0 ? is.SPECIAL : is.SCOPE, start);
+    else closeNearest(tag, tag, (flags & is.SPECIAL) === 0 ? is.SPECIAL : is.SCOPE, 0, start);
+  }
+
+  /** Of any level. */
+  function closeHeading(start: number): void {
+    for (let place = stack.length - 1; place >= 0; place -= 1) {
+      const flags = stack[place]?.flags ?? 0;
+      if ((flags & is.HEADING) !== 0) {
+        if (doomed[place] !== true) popTo(place, start);
+        return;
+      }
+      if ((flags & is.SCOPE) !== 0) return;
+    }
   }
 
   /** Ends alone: what is still open in it stays open. */
   function closeForm(tag: Tag, start: number): void {
-    const place = hasForm ? nearest((each) => each === tag, is.SCOPE) : -1;
+    const place = hasForm ? nearest(tag, tag, is.SCOPE, 0) : -1;
     hasForm = false;
     if (place === stack.length - 1 && place !== -1) pop(start);
     else if (place !== -1) doomed[place] = true;
@@ -117,36 +142,35 @@ export function createTree(tags: TagTable, attributes: Attributes, visitor: Html
 
   /** With a block open in it, it stays as long as the block does. */
   function closeFormatting(tag: Tag, start: number): void {
-    const place = nearest((each) => each === tag, is.SCOPE);
+    const place = nearest(tag, tag, is.SCOPE, 0);
     if (place === -1) return;
-    if (stack.slice(place).some((each) => (each.flags & is.SPECIAL) !== 0)) doomed[place] = true;
-    else while (stack.length > place) pop(start);
+    for (let at = place; at < stack.length; at += 1)
+      if (((stack[at]?.flags ?? 0) & is.SPECIAL) !== 0) {
+        doomed[place] = true;
+        return;
+      }
+    popTo(place, start);
   }
 
-  /** The innermost open one that is wanted, unless one of the `barrier` groups is open in it. */
-  function nearest(isWanted: (tag: Tag) => boolean, barrier: number, except = 0): number {
+  /** The innermost open one of the two, unless one of the `barrier` groups is open in it. */
+  function nearest(wanted: Tag, other: Tag, barrier: number, except: number): number {
     for (let place = stack.length - 1; place >= 0; place -= 1) {
       const each = stack[place];
       if (each === undefined) return -1;
-      if (isWanted(each)) return doomed[place] === true ? -1 : place;
+      if (each === wanted || each === other) return doomed[place] === true ? -1 : place;
       if ((each.flags & barrier) !== 0 && (each.flags & except) === 0) return -1;
     }
     return -1;
   }
 
-  function closeNearest(
-    isWanted: (tag: Tag) => boolean,
-    barrier: number,
-    start: number,
-    except = 0,
-  ): boolean {
-    const place = nearest(isWanted, barrier, except);
+  function closeNearest(wanted: Tag, other: Tag, barrier: number, except: number, start: number): boolean {
+    const place = nearest(wanted, other, barrier, except);
     if (place === -1) return false;
-    while (stack.length > place) pop(start);
+    popTo(place, start);
     return true;
   }
 
-  function begin(name: string, start: number): void {
+  function insert(name: string, start: number): void {
     const tag = tags.named(name);
     visitor.open(tag, none, start);
     push(tag);
@@ -160,21 +184,24 @@ export function createTree(tags: TagTable, attributes: Attributes, visitor: Html
     }
     doomed[stack.length] = false;
     stack.push(tag);
-    if (tag.name === 'p') paragraphs += 1;
+    if (tag === p) paragraphs += 1;
     if (tag.foreign !== undefined) foreign.push(tag.foreign);
   }
 
   /** It has text, but no elements: those become its neighbours. */
   function endDeep(start: number): void {
-    if (!isDeep) return;
     isDeep = false;
     visitor.close(start);
+  }
+
+  function popTo(place: number, start: number): void {
+    while (stack.length > place) pop(start);
   }
 
   function pop(start: number): void {
     const tag = stack.pop();
     if (tag === undefined) return;
-    if (tag.name === 'p') paragraphs -= 1;
+    if (tag === p) paragraphs -= 1;
     if (tag.foreign !== undefined) foreign.pop();
     visitor.close(start);
     if (doomed[stack.length - 1] === true) pop(start);
@@ -184,8 +211,12 @@ export function createTree(tags: TagTable, attributes: Attributes, visitor: Html
     if (stack.at(-1)?.name === name) pop(start);
   }
 
+  function innermostFlags(): number {
+    return stack.at(-1)?.flags ?? 0;
+  }
+
   function end(length: number): void {
-    endDeep(length);
-    while (stack.length > 0) pop(length);
+    if (isDeep) endDeep(length);
+    popTo(0, length);
   }
 }

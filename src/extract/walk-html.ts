@@ -16,30 +16,47 @@ export interface HtmlVisitor {
   text?(start: number, end: number, inside: Tag | undefined): void;
 }
 
-export function walkHtml(html: string, tags: TagTable, visitor: HtmlVisitor): void {
-  const { length } = html;
-  if (length > HTML_MAX_CHARACTERS) throw tooMuch(`${length} characters`);
-  const attributes = createAttributes(html);
+/** For one page after the other: what it needs is made once. A visitor must not walk another page while it is told of one. */
+export function createWalker(tags: TagTable, visitor: HtmlVisitor): (html: string) => void {
+  const attributes = createAttributes();
   const tree = createTree(tags, attributes, visitor);
   const others = new Map<string, Tag>();
   const wantsText = visitor.text !== undefined;
+  let html = '';
+  let length = 0;
   let textStart = 0;
-  let hash = 0;
-  let at = 0;
+  let nameHash = 0;
 
-  while (at < length) {
-    const start = html.indexOf('<', at);
-    if (start === -1) break;
-    const code = html.charCodeAt(start + 1) | 0x20;
-    if (code >= 97 && code <= 122) {
-      emitText(start);
-      at = readOpening(start);
-    } else {
-      at = readOther(start, html.charCodeAt(start + 1));
+  return (page) => {
+    if (page.length > HTML_MAX_CHARACTERS) throw tooMuch(`${page.length} characters`);
+    attributes.html = html = page;
+    length = page.length;
+    textStart = 0;
+    tree.begin();
+    try {
+      walk();
+    } finally {
+      // No page is kept for the sake of the next one, nor the names that it made up.
+      attributes.html = html = '';
+      others.clear();
     }
+  };
+
+  function walk(): void {
+    let at = 0;
+    while (at < length) {
+      const start = html.indexOf('<', at);
+      if (start === -1) break;
+      const code = html.charCodeAt(start + 1);
+      const letter = code | 0x20;
+      if (letter >= 97 && letter <= 122) {
+        emitText(start);
+        at = readOpening(start);
+      } else at = code === 47 ? readClosing(start) : readOther(start, code);
+    }
+    emitText(length);
+    tree.end(length);
   }
-  emitText(length);
-  tree.end(length);
 
   function readOpening(start: number): number {
     const end = nameEnd(start + 1);
@@ -50,7 +67,7 @@ export function walkHtml(html: string, tags: TagTable, visitor: HtmlVisitor): vo
     textStart = after;
     // Asked before the element is open: it may change the answer.
     const isRaw = tag.raw !== undefined && !tree.isForeign();
-    tree.open(tag, { start, after, selfClosing: scanned < 0 });
+    tree.open(tag, start, after, scanned < 0);
     return isRaw ? readRaw(tag, after) : after;
   }
 
@@ -69,7 +86,6 @@ export function walkHtml(html: string, tags: TagTable, visitor: HtmlVisitor): vo
   }
 
   function readOther(start: number, code: number): number {
-    if (code === 47) return readClosing(start);
     if (code === 33) return readDeclaration(start);
     if (code === 63) return skipTo(start, '>', start + 2);
     return start + 1; // a < of the text
@@ -83,6 +99,7 @@ export function walkHtml(html: string, tags: TagTable, visitor: HtmlVisitor): vo
     emitText(start);
     const end = nameEnd(start + 2);
     if (end < length) tree.close(tagAt(start + 2, end), start);
+    if (html.charCodeAt(end) === 62) return (textStart = end + 1);
     const bracket = html.indexOf('>', end);
     return (textStart = bracket === -1 ? length : bracket + 1);
   }
@@ -129,19 +146,21 @@ export function walkHtml(html: string, tags: TagTable, visitor: HtmlVisitor): vo
 
   /** Leaves the hash of the name behind. */
   function nameEnd(from: number): number {
+    const text = html;
     let end = from;
-    hash = 0;
+    let hash = 0;
     while (end < length) {
-      const code = html.charCodeAt(end);
+      const code = text.charCodeAt(end);
       if (code === 62 || code === 47 || code === 32 || (code >= 9 && code <= 13 && code !== 11)) break;
       hash = hashStep(hash, code);
       end += 1;
     }
+    nameHash = hash;
     return end;
   }
 
   function tagAt(start: number, end: number): Tag {
-    return tags.find(html, start, end, hash) ?? otherTag(html.slice(start, end).toLowerCase());
+    return tags.find(html, start, end, nameHash) ?? otherTag(html.slice(start, end).toLowerCase());
   }
 
   function otherTag(name: string): Tag {

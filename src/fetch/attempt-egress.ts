@@ -8,14 +8,14 @@ import type { TaskMessage } from '../domain/task.ts';
 import type { Fetch } from '../scrapers/page.ts';
 import type { Scraper } from '../scrapers/scraper.ts';
 import { failureOfDenial, isNoWay } from './denial-failure.ts';
-import { goDirectly, ignoreRobots, readEgressPolicy, type EgressPolicy } from './egress-policy.ts';
+import { goDirectly, ignoreRobots, type EgressPolicy } from './egress-policy.ts';
 import type { FetchParts } from './fetch-parts.ts';
 import type { LiveSession } from './live-session.ts';
 import type { Permit, PermitRequest } from './permit.ts';
 
 export interface AttemptEgress {
-  /** Throws a `Failure` where there is none. */
-  permit(host: string, mode: PermitMode): Promise<Permit>;
+  /** Throws a `Failure` where there is none. Not a promise where one is in hand, as it is for most pages. */
+  permit(host: string, mode: PermitMode): Permit | Promise<Permit>;
   session(): LiveSession | undefined;
   close(): void;
 }
@@ -32,48 +32,57 @@ export interface PermitMode {
 export interface AttemptFacts {
   readonly task: Pick<TaskMessage, 'spec' | 'triedProxies'>;
   readonly scraper: Scraper;
+  /** What the scraper says about its egress. */
+  readonly policy: EgressPolicy;
 }
 
 const REFRESHES_MAX = 2;
 const NEXT_SESSION_MS = 1_000;
 
 export function createAttemptEgress(
-  { task, scraper }: AttemptFacts,
-  parts: Pick<FetchParts, 'pool' | 'clock' | 'settings' | 'circuits'>,
+  { task, scraper, policy: wanted }: AttemptFacts,
+  parts: Pick<FetchParts, 'pool' | 'clock' | 'circuits'>,
   fetchToRefresh: Fetch,
 ): AttemptEgress {
   const { pool, clock } = parts;
   const owner = {};
   const tried = task.triedProxies;
   const sessions = new Map<string, string>();
-  let policy = readEgressPolicy(scraper, parts.settings.egress);
+  let policy = wanted;
   let egress: string | undefined;
   let current: LiveSession | undefined;
   let refreshing: Promise<void> | undefined;
   const stickTo = policy.select === 'sticky' ? stickKeyOf({ task, scraper }) : undefined;
 
   return {
-    async permit(host, mode) {
-      for (let tries = 0; ; tries += 1) {
-        const permit = await acquire(host, mode);
-        const { session } = permit;
-        if (mode.fresh !== true) egress ??= permit.egress;
-        if (!session || mode.fresh === true || mode.refreshing === true) return permit;
-        sessions.set(host, session.id);
-        current = session;
-        if (isFit(session)) return permit;
-        permit.release({ outcome: 'unsent' });
-        await refreshOnce(session, permit, tries);
-      }
+    permit(host, mode) {
+      if (policy.session || mode.fresh === true) return permitWith(host, mode);
+      const permit = pool.take(requestFor(host, mode));
+      if (!permit) return permitWith(host, mode);
+      egress ??= permit.egress;
+      return permit;
     },
     session: () => current,
     close: () => pool.letGo(owner),
   };
 
-  async function acquire(host: string, { signal, fresh, heedsRobots }: PermitMode): Promise<Permit> {
+  async function permitWith(host: string, mode: PermitMode): Promise<Permit> {
+    for (let tries = 0; ; tries += 1) {
+      const permit = await acquire(host, mode);
+      const { session } = permit;
+      if (mode.fresh !== true) egress ??= permit.egress;
+      if (!session || mode.fresh === true || mode.refreshing === true) return permit;
+      sessions.set(host, session.id);
+      current = session;
+      if (isFit(session)) return permit;
+      permit.release({ outcome: 'unsent' });
+      await refreshOnce(session, permit, tries);
+    }
+  }
+
+  async function acquire(host: string, mode: PermitMode): Promise<Permit> {
     for (;;) {
-      const by = heedsRobots ? policy : ignoreRobots(policy);
-      const answer = await pool.acquire(requestFor(host, by, fresh), signal);
+      const answer = await pool.acquire(requestFor(host, mode), mode.signal);
       if (answer.kind === 'permit') return answer;
       if (mayGoDirectly() && isNoWay(answer)) {
         policy = goDirectly(policy);
@@ -94,7 +103,8 @@ export function createAttemptEgress(
     return policy.whenNone === 'direct' && policy.via !== 'direct' && egress === undefined;
   }
 
-  function requestFor(host: string, by: EgressPolicy, fresh: boolean | undefined): PermitRequest {
+  function requestFor(host: string, { fresh, heedsRobots }: PermitMode): PermitRequest {
+    const by = heedsRobots ? policy : ignoreRobots(policy);
     return {
       host,
       scraper: scraper.name,
@@ -145,6 +155,6 @@ export function createAttemptEgress(
   }
 }
 
-function stickKeyOf({ task: { spec }, scraper }: AttemptFacts): string {
+function stickKeyOf({ task: { spec }, scraper }: Pick<AttemptFacts, 'task' | 'scraper'>): string {
   return scraper.egress?.stickTo?.(spec) ?? spec.run;
 }

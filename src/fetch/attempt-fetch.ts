@@ -31,7 +31,8 @@ export interface AttemptFetch {
 
 export interface AttemptFetchFacts extends AttemptFacts {
   readonly rules: readonly CompiledRule[];
-  readonly signal: AbortSignal;
+  /** Aborted when the attempt shall end; and by us, when it is over with something still under way. */
+  readonly life: AbortController;
 }
 
 export interface Followed {
@@ -53,25 +54,21 @@ export interface FollowMode {
 const OVER = new Failure('CANCELLED', 'the attempt is over');
 
 export function createAttemptFetch(facts: AttemptFetchFacts, parts: FetchParts): AttemptFetch {
-  const { scraper, rules } = facts;
+  const { scraper, rules, life } = facts;
+  const { signal } = life;
   const { pool, clock, settings, cache } = parts;
-  const end = new AbortController();
-  const { signal } = end;
-  const follows = (): void => end.abort(facts.signal.reason);
-  if (facts.signal.aborted) follows();
-  facts.signal.addEventListener('abort', follows, { once: true });
   const cookies = createCookieStore();
   const egress = createAttemptEgress(facts, parts, (url, options) => fetchPage(url, options, true));
   const spacing = createSpacing(clock, signal);
   const counts = { pages: 0, bytes: 0 };
+  let underWay = 0;
 
   return {
     fetch: (url, options) => fetchPage(url, options, false),
     session: () => egress.session(),
     counts: () => counts,
     close() {
-      facts.signal.removeEventListener('abort', follows);
-      end.abort(OVER);
+      if (underWay > 0) life.abort(OVER);
       egress.close();
     },
   };
@@ -81,14 +78,24 @@ export function createAttemptFetch(facts: AttemptFetchFacts, parts: FetchParts):
     options: FetchOptions = {},
     refreshing: boolean,
   ): Promise<Page> {
-    const request = readRequest(given, options, { ...settings, scraper });
-    const key = `${scraper.name} ${request.profile} ${egress.session()?.id ?? ''} ${request.url.href}`;
-    const cached = request.cache ? cache.find(key) : undefined;
-    await spacing.wait(request.delayMs);
-    const { robots } = request;
-    const followed = await follow(cached ? conditional(request, cached) : request, { robots, refreshing });
-    spacing.answered();
-    return conclude(request, followed, { key, cached });
+    const request = readRequest(given, options, scraper, settings);
+    signal.throwIfAborted();
+    underWay += 1;
+    try {
+      const cached = request.cache ? cache.find(cacheKey(request)) : undefined;
+      const rest = spacing.wait(request.delayMs);
+      if (rest) await rest;
+      const { robots } = request;
+      const followed = await follow(cached ? conditional(request, cached) : request, { robots, refreshing });
+      spacing.answered();
+      return await conclude(request, followed, cached);
+    } finally {
+      underWay -= 1;
+    }
+  }
+
+  function cacheKey({ profile, url }: PageRequest): string {
+    return `${scraper.name} ${profile} ${egress.session()?.id ?? ''} ${url.href}`;
   }
 
   async function follow(request: PageRequest, mode: FollowMode): Promise<Followed> {
@@ -98,7 +105,7 @@ export function createAttemptFetch(facts: AttemptFetchFacts, parts: FetchParts):
     const seen = new Set<string>();
     for (;;) {
       const given = redirects.length === 0 ? mode.permit : undefined;
-      const sent = await sendOne({ ...hop, timeoutMs: leftMs }, mode, given);
+      const sent = await sendOne(hop, leftMs, mode, given);
       const { answer } = sent;
       counts.bytes += answer.bytesReceived;
       leftMs = Math.max(1, leftMs - answer.timing.totalMs);
@@ -112,12 +119,19 @@ export function createAttemptFetch(facts: AttemptFetchFacts, parts: FetchParts):
   }
 
   /** A page of the browser first: a permit must not wait for one. */
-  async function sendOne(hop: PageRequest, mode: FollowMode, given: Permit | undefined): Promise<HopAnswer> {
-    if (mode.robots) await parts.robots.check(hop.url, robotsSource(hop.url));
+  async function sendOne(
+    hop: PageRequest,
+    limitMs: number,
+    mode: FollowMode,
+    given: Permit | undefined,
+  ): Promise<HopAnswer> {
+    const asked = mode.robots ? parts.robots.check(hop.url, () => robotsSource(hop.url)) : undefined;
+    if (asked) await asked;
     const slot = hop.engine === 'browser' ? await parts.browser.reserve(signal) : undefined;
     try {
-      const permit = given ?? (await permitFor(hop.url, mode));
-      return await sendHop(hop, permit, { parts, cookies, signal, slot, isPage: !mode.isRobots });
+      const permit = given ?? permitFor(hop.url, mode);
+      const context = { parts, cookies, signal, slot, limitMs, isPage: !mode.isRobots };
+      return await sendHop(hop, permit instanceof Promise ? await permit : permit, context);
     } finally {
       slot?.release();
     }
@@ -127,7 +141,10 @@ export function createAttemptFetch(facts: AttemptFetchFacts, parts: FetchParts):
     return createRobotsSource({ egress, pool, signal, follow, settings }, url);
   }
 
-  function permitFor(url: URL, { robots: heedsRobots, refreshing = false }: FollowMode): Promise<Permit> {
+  function permitFor(
+    url: URL,
+    { robots: heedsRobots, refreshing = false }: FollowMode,
+  ): Permit | Promise<Permit> {
     return egress.permit(hostKey(url), { signal, heedsRobots, refreshing });
   }
 
@@ -163,7 +180,7 @@ export function createAttemptFetch(facts: AttemptFetchFacts, parts: FetchParts):
   async function conclude(
     request: PageRequest,
     { hop, url, redirects }: Followed,
-    { key, cached }: { key: string; cached: CachedPage | undefined },
+    cached: CachedPage | undefined,
   ): Promise<Page> {
     const notModified = hop.answer.status === 304;
     const fromCache = notModified && cached !== undefined;
@@ -174,7 +191,7 @@ export function createAttemptFetch(facts: AttemptFetchFacts, parts: FetchParts):
     hop.conclude(outcome, { retryAfterMs, isPage: true, ...(soft && { counted: 'soft_block' }) });
     if (code === undefined) {
       counts.pages += 1;
-      if (request.cache && answer.status === 200 && !fromCache) cache.keep(key, answer);
+      if (request.cache && answer.status === 200 && !fromCache) cache.keep(cacheKey(request), answer);
       return page;
     }
     const failure = new Failure(code, `${url.host} answered with ${verdict.reason}`);

@@ -1,12 +1,12 @@
 /** Everything a worker fetches with, made when its first task asks for a page: a worker that fetches nothing pays nothing. */
-import type { CompiledRule } from '../policy/block-rules.ts';
 import { compileRules } from '../policy/block-rules.ts';
 import type { Scraper } from '../scrapers/scraper.ts';
+import { readEgressPolicy } from './egress-policy.ts';
 import { createAttemptFetch, type AttemptFetch, type AttemptFetchFacts } from './attempt-fetch.ts';
 import type { FetchParts } from './fetch-parts.ts';
 
 export interface Fetcher {
-  open(attempt: Omit<AttemptFetchFacts, 'rules'>): AttemptFetch;
+  open(attempt: Omit<AttemptFetchFacts, 'rules' | 'policy'>): AttemptFetch;
   stats(): FetcherStats;
   /** Gives every lease back and closes every socket. */
   close(): Promise<void>;
@@ -24,12 +24,12 @@ export interface FetcherStats {
 const IDLE: FetcherStats = { waiting: 0, starved: 0, leases: 0, sockets: 0, browserPages: 0 };
 
 export function createFetcher(assemble: () => FetchParts): Fetcher {
-  const rules = new WeakMap<Scraper, readonly CompiledRule[]>();
+  const read = new WeakMap<Scraper, Pick<AttemptFetchFacts, 'rules' | 'policy'>>();
   let made: FetchParts | undefined;
   return {
     open(attempt) {
       made ??= assemble();
-      return createAttemptFetch({ ...attempt, rules: rulesOf(attempt.scraper) }, made);
+      return createAttemptFetch({ ...attempt, ...wishesOf(attempt.scraper, made) }, made);
     },
     stats: () => (made ? statsOf(made) : IDLE),
     async close() {
@@ -46,9 +46,13 @@ export function createFetcher(assemble: () => FetchParts): Fetcher {
     return { ...pool.stats(), sockets: engine.stats().sockets + sockets, browserPages: pages };
   }
 
-  function rulesOf(scraper: Scraper): readonly CompiledRule[] {
-    let compiled = rules.get(scraper);
-    if (!compiled) rules.set(scraper, (compiled = compileRules(scraper.blocks ?? [])));
-    return compiled;
+  /** What a scraper says about its fetching, read once. */
+  function wishesOf(scraper: Scraper, { settings }: FetchParts): Pick<AttemptFetchFacts, 'rules' | 'policy'> {
+    let wishes = read.get(scraper);
+    if (!wishes) {
+      const policy = readEgressPolicy(scraper, settings.egress);
+      read.set(scraper, (wishes = { rules: compileRules(scraper.blocks ?? []), policy }));
+    }
+    return wishes;
   }
 }

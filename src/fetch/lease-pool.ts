@@ -48,18 +48,14 @@ export function createLeasePool(parts: LeasePoolParts): LeasePool {
   let closing = false;
 
   return {
+    take,
     async acquire(request, signal) {
       if (closing) throw stopped();
       signal.throwIfAborted();
       const closedMs = closedHosts.denyMs(request.host);
       if (closedMs !== undefined) return { kind: 'denied', reason: 'host_closed', retryInMs: closedMs };
-      const group = groupOf(request);
-      planTick();
-      if (!request.fresh && group.waiters.size === 0) {
-        const pick = pickFor(group, { request }, clock.now());
-        if (pick.kind === 'now') return handOver(group, pick.lease.grant.id, request, undefined);
-      }
-      return wait(group, request, signal);
+      const permit = request.fresh ? undefined : take(request);
+      return permit ?? wait(groupOf(request), request, signal);
     },
     letGo: (owner) => shelf.letGo(owner),
     tellSession(news) {
@@ -100,7 +96,16 @@ export function createLeasePool(parts: LeasePoolParts): LeasePool {
     },
   };
 
+  function take(request: PermitRequest): Permit | undefined {
+    if (closing || closedHosts.leftMs(request.host) !== undefined) return undefined;
+    const group = groupOf(request);
+    if (group.waiters.size > 0) return undefined;
+    const pick = pickFor(group, { request }, clock.now());
+    return pick.kind === 'now' ? handOver(group, pick.lease.grant.id, request, undefined) : undefined;
+  }
+
   function groupOf({ scraper, host, policy }: PermitRequest): LeaseGroup {
+    planTick();
     const name = `${scraper} ${host} ${policy.key}`;
     let group = groups.get(name);
     if (!group) groups.set(name, (group = createGroup({ name, host, scraper, policy })));

@@ -36,6 +36,8 @@ export interface LeasePoolParts {
 }
 
 export interface LeasePool {
+  /** A permit that is in hand; for a request that is not `fresh`. */
+  take(request: PermitRequest): Permit | undefined;
   acquire(request: PermitRequest, signal: AbortSignal): Promise<Permit | Denial>;
   /** What this one held alone is free for others. */
   letGo(owner: object): void;

@@ -15,8 +15,13 @@ export interface PageFacts {
 export function makePage({ status, headers, body, timing }: HttpAnswer, facts: PageFacts): Page {
   let text: string | undefined;
   const read = (): string => (text ??= decodeText(body, headers['content-type']));
+  const { url, egress, redirects, fromCache, notModified } = facts;
   return {
-    ...facts,
+    url,
+    egress,
+    redirects,
+    fromCache,
+    notModified,
     status,
     headers,
     body,
@@ -26,7 +31,7 @@ export function makePage({ status, headers, body, timing }: HttpAnswer, facts: P
       try {
         return JSON.parse(read()) as unknown;
       } catch (cause) {
-        throw new Failure('TARGET', `${new URL(facts.url).host} answered with something that is not JSON`, {
+        throw new Failure('TARGET', `${new URL(url).host} answered with something that is not JSON`, {
           cause,
         });
       }

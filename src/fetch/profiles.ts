@@ -25,7 +25,10 @@ export function createProfiles(userAgent: string): Profiles {
   };
   return {
     userAgentOf: (name) => find(name).userAgent,
-    headers: (name, url, own) => profileHeaders(find(name), url, own),
+    headers(name, url, own) {
+      if (name === PLAIN && own.length === 0) return plain.headers;
+      return profileHeaders(find(name), url, own);
+    },
   };
 
   function find(name: string): HeaderProfile {

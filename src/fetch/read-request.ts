@@ -17,13 +17,15 @@ export interface PageRequest extends HopRequest {
 }
 
 const METHOD = /^[A-Z]{1,20}$/;
+const NONE: HeaderList = [];
 
 export function readRequest(
-  given: string | URL,
+  address: string | URL,
   options: FetchOptions,
-  settings: FetchSettings & { readonly scraper: Pick<Scraper, 'robots' | 'engine'> },
+  scraper: Pick<Scraper, 'robots' | 'engine'>,
+  settings: FetchSettings,
 ): PageRequest {
-  const url = readUrl(given);
+  const url = readUrl(address);
   const method = (options.method ?? 'GET').toUpperCase();
   if (!METHOD.test(method)) throw new Failure('INVALID', 'that is not a method of HTTP');
   if (options.body !== undefined && options.json !== undefined)
@@ -31,18 +33,14 @@ export function readRequest(
   const body = options.json === undefined ? options.body : JSON.stringify(options.json);
   if (body !== undefined && (method === 'GET' || method === 'HEAD'))
     throw new Failure('INVALID', `${method} takes no body`, { hint: "Set `method: 'POST'`." });
-  const conditions: HeaderList = [
-    ...(options.etag === undefined ? [] : [['if-none-match', options.etag] as const]),
-    ...(options.lastModified === undefined ? [] : [['if-modified-since', options.lastModified] as const]),
-    ...(options.json === undefined ? [] : [['content-type', 'application/json'] as const]),
-  ];
-  const headers = [...conditions, ...Object.entries(options.headers ?? {})];
-  const engine = options.engine ?? settings.scraper.engine ?? 'http';
+  const conditions = conditionsOf(options);
+  const given = options.headers ? Object.entries(options.headers) : NONE;
+  const engine = options.engine ?? scraper.engine ?? 'http';
   if (engine === 'browser') checkForBrowser(method, options);
   return {
     url,
     method,
-    headers,
+    headers: conditions.length === 0 ? given : [...conditions, ...given],
     engine,
     waitFor: options.waitFor ?? 'load',
     body,
@@ -53,9 +51,18 @@ export function readRequest(
     maxRedirects: options.maxRedirects ?? settings.maxRedirects,
     accept: options.accept,
     delayMs: options.delayMs ?? 0,
-    robots: options.robots ?? settings.scraper.robots ?? settings.robots,
+    robots: options.robots ?? scraper.robots ?? settings.robots,
     cache: options.cache === true && method === 'GET' && conditions.length === 0 && engine === 'http',
   };
+}
+
+function conditionsOf({ etag, lastModified, json }: FetchOptions): HeaderList {
+  if (etag === undefined && lastModified === undefined && json === undefined) return NONE;
+  return [
+    ...(etag === undefined ? [] : [['if-none-match', etag] as const]),
+    ...(lastModified === undefined ? [] : [['if-modified-since', lastModified] as const]),
+    ...(json === undefined ? [] : [['content-type', 'application/json'] as const]),
+  ];
 }
 
 function checkForBrowser(method: string, { headers = {}, etag, lastModified }: FetchOptions): void {

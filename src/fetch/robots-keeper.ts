@@ -21,8 +21,8 @@ export interface RobotsKeeper {
   version(host: string): number | undefined;
   /** What an answer of the manager brought along. */
   hear(host: string, advice: RobotsAdvice): void;
-  /** Throws `REJECTED` for what is not allowed, and `THROTTLED` while nobody can say. */
-  check(url: URL, source: RobotsSource): Promise<void>;
+  /** Throws `REJECTED` for what is not allowed, and `THROTTLED` while nobody can say; a promise where it has to find out. */
+  check(url: URL, source: () => RobotsSource): Promise<void> | undefined;
 }
 
 interface Rules {
@@ -58,20 +58,31 @@ export function createRobotsKeeper(parts: {
       if (advice.state === 'known' && advice.version !== known.get(host)?.version) takeIn(host, advice);
       if (advice.state === 'needed') appoint(host);
     },
-    async check(url, source) {
-      const rules = await rulesOf(url, source);
-      if (rules.allows(url.href)) return;
-      throw new Failure('REJECTED', `robots.txt of ${url.host} does not allow ${url.pathname}`, {
-        hint: 'Leave it, or set `robots: false` in the scraper if the site has agreed to it.',
-      });
+    check(url, source) {
+      const rules = rulesInHand(hostKey(url));
+      if (!rules) return rulesOf(url, source()).then((found) => obey(found, url));
+      obey(rules, url);
+      return undefined;
     },
   };
+
+  function rulesInHand(host: string): Rules | undefined {
+    const rules = known.get(host);
+    return rules && rules.until > clock.now() ? rules : undefined;
+  }
+
+  function obey(rules: Rules, url: URL): void {
+    if (rules.allows(url.href)) return;
+    throw new Failure('REJECTED', `robots.txt of ${url.host} does not allow ${url.pathname}`, {
+      hint: 'Leave it, or set `robots: false` in the scraper if the site has agreed to it.',
+    });
+  }
 
   async function rulesOf(url: URL, source: RobotsSource): Promise<Rules> {
     const host = hostKey(url);
     for (let tries = 0; tries < TRIES; tries += 1) {
-      const rules = known.get(host);
-      if (rules && rules.until > clock.now()) return rules;
+      const rules = rulesInHand(host);
+      if (rules) return rules;
       source.signal.throwIfAborted();
       const other = learning.get(host);
       if (!other) {

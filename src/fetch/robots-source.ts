@@ -40,7 +40,7 @@ export function createRobotsSource(parts: RobotsSourceParts, url: URL): RobotsSo
     },
     async read(from) {
       const options = { maxBytes: READ_MAX_BYTES, maxRedirects: REDIRECTS_MAX, timeoutMs: TIMEOUT_MS };
-      const request = readRequest(from, options, { ...settings, scraper: { robots: false } });
+      const request = readRequest(from, options, { robots: false }, settings);
       const permit = scout;
       scout = undefined;
       try {

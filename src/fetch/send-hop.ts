@@ -50,13 +50,15 @@ export async function sendHop(
     >;
     readonly cookies: CookieStore;
     readonly signal: AbortSignal;
+    /** Until its answer is there. */
+    readonly limitMs: number;
     /** Where the browser is to open it. */
     readonly slot: BrowserSlot | undefined;
     /** Whether it would have been a page, should no answer come. */
     readonly isPage: boolean;
   },
 ): Promise<HopAnswer> {
-  const { parts, cookies, signal, slot, isPage } = context;
+  const { parts, cookies, signal, slot, limitMs, isPage } = context;
   const startedAt = parts.clock.now();
   const { session } = permit;
   const jar = cookies.of(session);
@@ -99,7 +101,7 @@ export async function sendHop(
   function wayOf(): Pick<HttpRequest, 'egress' | 'timeouts' | 'onSent'> {
     return {
       egress: { id: permit.egress, address: permit.address },
-      timeouts: { ...parts.settings.timeouts, totalMs: hop.timeoutMs },
+      timeouts: { ...parts.settings.timeouts, totalMs: limitMs },
       onSent: permit.sent,
     };
   }
@@ -120,6 +122,7 @@ export async function sendHop(
 }
 
 function ownHeaders(hop: HopRequest, session: LiveSession | undefined, cookie: string): HeaderList {
+  if (!session && cookie === '') return hop.headers;
   const given = hop.headers.find(([name]) => name.toLowerCase() === 'cookie')?.[1];
   const cookies = [cookie, given ?? ''].filter((each) => each !== '').join('; ');
   return [

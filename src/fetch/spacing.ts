@@ -2,8 +2,8 @@
 import type { Clock } from '../runtime/clock.ts';
 
 export interface Spacing {
-  /** Until so long after the last answer; at once before the first. Throws what the signal says. */
-  wait(delayMs: number): Promise<void>;
+  /** Until so long after the last answer, or nothing where that is over. Rejects with what the signal says. */
+  wait(delayMs: number): Promise<void> | undefined;
   /** A page has come. */
   answered(): void;
 }
@@ -11,9 +11,9 @@ export interface Spacing {
 export function createSpacing(clock: Clock, signal: AbortSignal): Spacing {
   let answeredAt = -Infinity;
   return {
-    async wait(delayMs) {
+    wait(delayMs) {
       const leftMs = answeredAt + delayMs - clock.now();
-      if (leftMs > 0) await rest(leftMs);
+      return leftMs > 0 ? rest(leftMs) : undefined;
     },
     answered: () => void (answeredAt = clock.now()),
   };

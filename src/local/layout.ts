@@ -113,6 +113,11 @@ export function demoSitePort(portBase: number): number {
   return DEMO_SITE_PORT + portBase - CLIENT_PORT;
 }
 
+/** The one place on this machine that tasks of a local cluster or a single run may fetch from, unless somebody names others. */
+export function demoSiteAddress(portBase: number): string {
+  return `127.0.0.1:${demoSitePort(portBase)}`;
+}
+
 /** Where Prometheus listens when it runs beside this cluster; nothing but `trawl observe` takes the port. */
 export function prometheusPort(portBase: number): number {
   return PROMETHEUS_PORT + portBase - CLIENT_PORT;

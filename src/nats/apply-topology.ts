@@ -22,6 +22,8 @@ const PATIENCE_MS = 15_000;
 /** A server that has no JetStream itself may still reach one that has; it needs no election to find out. */
 const PATIENCE_WITHOUT_JETSTREAM_MS = 1_000;
 const RETRY_MS = 200;
+/** No place for all replicas: there are too few servers, or, as the words tell, one that has only just joined. */
+const NO_PLACE = 10_005;
 
 export function readTopologyFiles(folder: string): TopologyFiles {
   const settingsIn = (path: string): Settings[] =>
@@ -164,5 +166,7 @@ function isPassing(error: unknown): boolean {
   const kind = error instanceof Error ? error.name : '';
   if (['TimeoutError', 'NoRespondersError', 'RequestError', 'JetStreamNotEnabled'].includes(kind))
     return true;
-  return kind === 'JetStreamApiError' && (error as { status?: number }).status === 503;
+  if (kind !== 'JetStreamApiError') return false;
+  const { status, code, message } = error as Error & { readonly status?: number; readonly code?: number };
+  return status === 503 || (code === NO_PLACE && message.includes('offline'));
 }

@@ -28,17 +28,12 @@ export interface BatchDeliveryOptions {
 }
 
 const RETRY_MS = 100;
-const SWEEP_MAX_MS = 500;
 
 export function createBatchDelivery(options: BatchDeliveryOptions): BatchDelivery {
   const { connection, stream, ackTimeoutMs, log } = options;
   const sender = createBatchSender({ connection, stream, ackTimeoutMs });
   const closing = new AbortController();
   const isClosed = (): boolean => closing.signal.aborted;
-  const sweeper = setInterval(
-    () => sender.sweep(performance.now()),
-    Math.min(ackTimeoutMs / 4, SWEEP_MAX_MS),
-  ).unref();
   const unwatch = connection.onChange((up) => {
     if (!up) sender.hush('the connection was lost');
   });
@@ -48,7 +43,6 @@ export function createBatchDelivery(options: BatchDeliveryOptions): BatchDeliver
     isClosed,
     close() {
       closing.abort();
-      clearInterval(sweeper);
       unwatch();
       sender.hush('closed');
       sender.close();

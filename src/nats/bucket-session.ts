@@ -9,10 +9,13 @@ import type { BucketSite, Change, Entry } from './bucket.ts';
 import { reasonOf } from './bucket-read.ts';
 import { createTemporaryConsumer } from './temporary-consumer.ts';
 
-const HEARTBEAT_MS = 2_000;
-export const SILENCE_MAX_MS = 2.5 * HEARTBEAT_MS;
+/** Of every watcher, so they are many where nothing changes. */
+const HEARTBEAT_MS = 10_000;
+/** A heartbeat may be late by some seconds: a server or a loop that stalls for a moment is no reason to begin anew. */
+const SILENCE_MAX_MS = 12_500;
+/** Until all values have been told. */
+export const PATIENCE_MAX_MS = 5_000;
 const ABANDONED_MS = 10_000;
-const LOOK_MS = 1_000;
 
 export interface SessionEvents {
   /** How long silence may last until all values have been told. */
@@ -48,9 +51,7 @@ export async function runSession(
   const forget = site.connection.onChange((up) => {
     if (!up) end();
   });
-  const watchdog = setInterval(() => {
-    if (performance.now() - heardAt > (complete ? SILENCE_MAX_MS : events.patienceMs)) end();
-  }, LOOK_MS);
+  let watchdog = setTimeout(lookForSilence, events.patienceMs);
   signal.addEventListener('abort', end, { once: true });
   try {
     await Promise.race([over, open()]);
@@ -60,10 +61,17 @@ export async function runSession(
   } finally {
     isOver = true;
     signal.removeEventListener('abort', end);
-    clearInterval(watchdog);
+    clearTimeout(watchdog);
     forget();
     if (!nc.isClosed()) subscription.unsubscribe();
     consumer.remove();
+  }
+
+  /** Sleeps until silence would have lasted too long, instead of looking again and again: idle watchers are many. */
+  function lookForSilence(): void {
+    const leftMs = heardAt + (complete ? SILENCE_MAX_MS : events.patienceMs) - performance.now();
+    if (leftMs <= 0) end();
+    else watchdog = setTimeout(lookForSilence, Math.ceil(leftMs));
   }
 
   async function open(): Promise<void> {

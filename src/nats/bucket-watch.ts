@@ -12,7 +12,7 @@
  */
 import { setTimeout as delay } from 'node:timers/promises';
 import type { BucketSite, Change, Entry } from './bucket.ts';
-import { runSession, SILENCE_MAX_MS } from './bucket-session.ts';
+import { PATIENCE_MAX_MS, runSession } from './bucket-session.ts';
 
 type Listener = (change: Change) => void;
 
@@ -50,7 +50,7 @@ export async function followBucket(
     // Who closed the connection for good knows; nothing is left to follow.
     while (!signal.aborted && !site.connection.nc.isClosed()) {
       const patienceMs = nextPatienceMs;
-      nextPatienceMs = Math.min(SILENCE_MAX_MS, patienceMs * PATIENCE_GROWTH);
+      nextPatienceMs = Math.min(PATIENCE_MAX_MS, patienceMs * PATIENCE_GROWTH);
       await runSession(site, filter, signal, {
         patienceMs,
         seen: new Set(),

@@ -55,8 +55,7 @@ export async function cancelCarried(
 
 /** Ready or in somebody's hand, waiting for its time, held back. */
 function places(names: Names, { run, id }: { readonly run: string; readonly id: string }): string[] {
-  const ready = `${names.namespace}.task.*.*.${run}.${id}`;
-  return [ready, names.delay({ run, id }), names.parked({ run, id })];
+  return [...names.ready({ run, id }), names.delay({ run, id }), names.parked({ run, id })];
 }
 
 /** What is no task carries nothing. */

@@ -45,6 +45,8 @@ export interface LaneOptions<C extends Change> {
   readonly stream: string;
   readonly marks: Marks<C>;
   readonly batchMax: number;
+  /** How much of that a change takes, with what goes along because of it. */
+  readonly sizeOf?: (change: C) => number;
   readonly ackTimeoutMs: number;
   readonly log: Log;
 }
@@ -66,7 +68,7 @@ const WRONG_SEQUENCE = new Set([10071, 10164]);
 const BATCH_MAX_BYTES = 2 * 1024 * 1024;
 
 export function createCommitLane<C extends Change>(options: LaneOptions<C>): CommitLane<C> {
-  const { connection, stream, marks, batchMax, ackTimeoutMs, log } = options;
+  const { connection, stream, marks, batchMax, sizeOf = () => 1, ackTimeoutMs, log } = options;
   const delivery = createBatchDelivery({ connection, stream, ackTimeoutMs, log });
   let queue: Entry<C>[] = [];
   let underWay = 0;
@@ -112,8 +114,9 @@ export function createCommitLane<C extends Change>(options: LaneOptions<C>): Com
     const again: Entry<C>[] = [];
     const subjects = new Set<string>();
     let bytes = 0;
+    let size = 0;
     let at = 0;
-    for (; at < queue.length && taken.length < batchMax && bytes < BATCH_MAX_BYTES; at += 1) {
+    for (; at < queue.length && size < batchMax && bytes < BATCH_MAX_BYTES; at += 1) {
       const entry = queue[at];
       if (!entry) break;
       const { subject, payload } = entry.change;
@@ -121,6 +124,9 @@ export function createCommitLane<C extends Change>(options: LaneOptions<C>): Com
         again.push(entry);
         continue;
       }
+      const more = sizeOf(entry.change);
+      if (taken.length > 0 && size + more > batchMax) break;
+      size += more;
       subjects.add(subject);
       bytes += payload.length;
       taken.push(entry);

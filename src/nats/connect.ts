@@ -3,6 +3,7 @@
  * The rest of the program asks `isUp()` before it trusts a publish: while disconnected the client accepts
  * publishes and acks, and drops them.
  */
+import type { NatsConnectionImpl } from '@nats-io/nats-core/internal';
 import { connect, credsAuthenticator, nkeyAuthenticator, type NatsConnection } from '@nats-io/transport-node';
 import { jetstream, jetstreamManager, type JetStreamClient, type JetStreamManager } from '@nats-io/jetstream';
 import { readFileSync } from 'node:fs';
@@ -40,6 +41,8 @@ export interface Connection {
   readonly js: JetStreamClient;
   readonly jsm: JetStreamManager;
   isUp(): boolean;
+  /** Sends what `publisher/frames.ts` has made of so many messages; dropped while there is no connection, like any publish. */
+  writeFrames(bytes: Uint8Array, messages: number): void;
   /** Called at each change; returns the undo. */
   onChange(listener: (up: boolean) => void): () => void;
   /** Called when it is about to end by our will, while there is still time to say something; returns the undo. */
@@ -193,6 +196,13 @@ async function watchConnection(nc: NatsConnection, log: Log): Promise<Connection
     js: jetstream(nc),
     jsm: await jetstreamManager(nc, { checkAPI: false }),
     isUp: () => up,
+    writeFrames(bytes, messages) {
+      if (nc.isClosed()) return;
+      const { protocol } = nc as NatsConnectionImpl;
+      protocol.outMsgs += messages;
+      protocol.outBytes += bytes.length;
+      protocol.sendCommand(bytes);
+    },
     onChange(listener) {
       listeners.add(listener);
       return () => listeners.delete(listener);

@@ -60,7 +60,6 @@ export function createEgressStore(connection: Connection, options: EgressStoreOp
   const prefix = `$KV.${bucket}.`;
   const lockSubject = prefix + keys.lock(lock.name);
   const sender = createBatchSender({ connection, stream, ackTimeoutMs: answerMs });
-  const sweeper = setInterval(() => sender.sweep(performance.now()), answerMs / 4).unref();
   const forget = connection.onChange((up) => {
     if (!up) sender.hush('the connection was lost');
   });
@@ -71,7 +70,6 @@ export function createEgressStore(connection: Connection, options: EgressStoreOp
       for (const batch of inBatches(writes)) await store(batch);
     },
     close() {
-      clearInterval(sweeper);
       forget();
       sender.hush('closed');
       sender.close();

@@ -20,6 +20,7 @@ export async function eraseRun(
   const { purged } = await jsm.streams.purge(ledger, { filter: names.ledger(run, '*') });
   await jsm.streams.purge(ledger, { filter: names.dead(run, '*') });
   await jsm.streams.purge(ledger, { filter: names.count(run, '*') });
+  await jsm.streams.purge(ledger, { filter: names.page(run, '*', '*') });
   const anyBlob = names.blob({ run, id: '*' }, '*', '*');
   await jsm.streams.purge(names.stream('BLOBS'), { filter: anyBlob });
   const entry = await bucket.get(keys.run(run));

@@ -4,7 +4,8 @@ import { defaultRunId } from '../domain/run-id.ts';
 import type { FollowUp, TaskSpec } from '../domain/task.ts';
 import { encode } from '../wire/codec.ts';
 import type { Names } from '../wire/names.ts';
-import { DEPTH_HEADER, PARENT_HEADER } from '../wire/submission.ts';
+import { formatBudget } from '../wire/submission-fields.ts';
+import { BUDGET_HEADER, DEPTH_HEADER, PARENT_HEADER } from '../wire/submission.ts';
 import type { Publisher } from './publisher.ts';
 
 export type SubmitFollowUps = (followUps: readonly FollowUp[], from: TaskSpec) => Promise<void>;
@@ -18,9 +19,14 @@ export function createSubmitFollowUps(open: () => Promise<Publisher>, names: Nam
     const publisher = await open();
     const headers = { [DEPTH_HEADER]: String((from.depth ?? 0) + 1), [PARENT_HEADER]: from.id };
     const outcomes = await Promise.all(
-      [...chunks(followUps)].map(({ scraper, payload }) =>
+      [...chunks(followUps)].map(({ scraper, budget, payload }) =>
         // The same chunk twice is harmless: the tasks in it are known by their ids.
-        publisher.publish({ subject: subjectOf(scraper, from.run), payload, headers, repeatable: true }),
+        publisher.publish({
+          subject: subjectOf(scraper, from.run),
+          payload,
+          headers: budget === undefined ? headers : { ...headers, [BUDGET_HEADER]: budget },
+          repeatable: true,
+        }),
       ),
     );
     const failed = outcomes.find(({ kind }) => kind !== 'stored');
@@ -34,13 +40,32 @@ export function createSubmitFollowUps(open: () => Promise<Publisher>, names: Nam
   }
 }
 
-function* chunks(followUps: readonly FollowUp[]): Generator<{ scraper: string; payload: Uint8Array }> {
-  const byScraper = new Map<string, FollowUp[]>();
-  for (const each of followUps)
-    if (!byScraper.get(each.scraper)?.push(each)) byScraper.set(each.scraper, [each]);
-  for (const [scraper, tasks] of byScraper)
+interface Chunk {
+  readonly scraper: string;
+  readonly budget: string | undefined;
+  readonly payload: Uint8Array;
+}
+
+function* chunks(followUps: readonly FollowUp[]): Generator<Chunk> {
+  for (const { scraper, budget, tasks } of groupsOf(followUps))
     for (let start = 0; start < tasks.length; start += CHUNK_TASKS)
-      for (const payload of pack(tasks.slice(start, start + CHUNK_TASKS))) yield { scraper, payload };
+      for (const payload of pack(tasks.slice(start, start + CHUNK_TASKS))) yield { scraper, budget, payload };
+}
+
+/** By scraper and budget, which hold for a whole message. */
+function groupsOf(
+  followUps: readonly FollowUp[],
+): Iterable<Pick<Chunk, 'scraper' | 'budget'> & { readonly tasks: FollowUp[] }> {
+  const groups = new Map<string, { scraper: string; budget: string | undefined; tasks: FollowUp[] }>();
+  for (const each of followUps) {
+    const { scraper } = each;
+    const budget = each.budget && formatBudget(each.budget);
+    const name = budget === undefined ? scraper : `${scraper} ${budget}`;
+    const group = groups.get(name);
+    if (group) group.tasks.push(each);
+    else groups.set(name, { scraper, budget, tasks: [each] });
+  }
+  return groups.values();
 }
 
 function* pack(tasks: readonly FollowUp[]): Generator<Uint8Array> {

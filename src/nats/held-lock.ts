@@ -82,6 +82,8 @@ export function holdLock(bucket: Bucket, { name, value, ttlMs, now, revision, se
     try {
       current = await bucket.put(key, value, { ttlMs, expect: current, limitMs: tryMs() });
       goodSince = renewedAt;
+      clearTimeout(limitTimer);
+      if (check()) limitTimer = setTimeout(checkAgain, leftMs());
       return true;
     } catch (error) {
       if (isConflict(error)) await findOutWhoHasIt();

@@ -1,5 +1,5 @@
 /**
- * Leader election: every candidate follows the lock's key and tries to take the lock when it comes free.
+ * Leader election: every candidate tries to take the lock; who does not get it follows its key until it comes free.
  *
  *   waiting → (the key is gone, or nothing was heard of it for longer than its limit) → trying
  *   trying  → taken: leading; held by another: waiting; no answer: a pause, then trying
@@ -27,6 +27,7 @@ export interface LeaderOptions {
 }
 
 const PAUSE_MS = 500;
+const UNSEEN_MS = 50;
 const OUTAGE: ReadonlySet<FailureCode> = new Set(['UNAVAILABLE', 'TIMEOUT']);
 
 /**
@@ -34,14 +35,12 @@ const OUTAGE: ReadonlySet<FailureCode> = new Set(['UNAVAILABLE', 'TIMEOUT']);
  * after the lock was released, unless it only says that the term was over or that NATS is away.
  */
 export async function runAsLeader(options: LeaderOptions): Promise<void> {
-  const { bucket, name, ttlMs, quiet } = options;
-  const news = followLock(bucket, name, quiet);
+  const { ttlMs, quiet } = options;
   while (!quiet.aborted) {
-    const told = news.frees();
     const term = await tryToTake(options);
     if (term && term !== 'unknown') await serve(options, term);
     // Its holder renews three times within the limit: longer silence means that we missed the end of it.
-    if (!term) await news.untilFree({ told, silenceMs: ttlMs * (1.1 + Math.random() / 4) });
+    if (!term) await untilFree(options, ttlMs * (1.1 + Math.random() / 4));
     // Others get their chance, and neither a `lead` that ends at once nor an unreachable NATS makes this spin.
     else await pause(quiet);
   }
@@ -87,43 +86,40 @@ async function pause(quiet: AbortSignal): Promise<void> {
   await delay(PAUSE_MS * (0.5 + Math.random()), undefined, { signal: quiet }).catch(() => undefined);
 }
 
-interface LockNews {
-  /** How often the lock was seen to come free; what changes while we try to take it must not be missed. */
-  frees(): number;
-  /** Resolves when it came free since `told`, when nothing is heard of it for so long, or when we are to stop. */
-  untilFree(since: { told: number; silenceMs: number }): Promise<void>;
-}
-
-function followLock(bucket: Bucket, name: string, quiet: AbortSignal): LockNews {
-  let frees = 0;
-  let hear = (): void => undefined;
-  // Not awaited: without NATS there is no news, and the campaign itself says why.
-  void bucket.watch(
-    keys.lock(name),
-    ({ entry }) => {
-      if (!entry) frees += 1;
-      hear();
-    },
-    quiet,
-  );
-  return {
-    frees: () => frees,
-    untilFree: ({ told, silenceMs }) =>
-      new Promise((resolve) => {
-        let timer: NodeJS.Timeout | undefined;
-        const end = (): void => {
-          clearTimeout(timer);
-          quiet.removeEventListener('abort', end);
-          hear = () => undefined;
-          resolve();
-        };
-        hear = () => {
-          clearTimeout(timer);
-          timer = setTimeout(end, silenceMs);
-          if (frees !== told || quiet.aborted) end();
-        };
-        quiet.addEventListener('abort', end, { once: true });
-        hear();
-      }),
-  };
+/**
+ * Resolves when the lock is free, when nothing is heard of it for so long, or when we are to stop. Followed only while
+ * we wait: whoever leads would hear of nothing but its own renewals.
+ */
+async function untilFree({ bucket, name, quiet }: LeaderOptions, silenceMs: number): Promise<void> {
+  const enough = new AbortController();
+  let timer: NodeJS.Timeout | undefined;
+  await new Promise<void>((resolve) => {
+    let held = false;
+    const hear = (): void => {
+      clearTimeout(timer);
+      timer = setTimeout(resolve, silenceMs);
+    };
+    hear();
+    quiet.addEventListener('abort', () => resolve(), { signal: enough.signal });
+    if (quiet.aborted) resolve();
+    // Not awaited: without NATS there is no news, and the campaign itself says why.
+    void bucket
+      .watch(
+        keys.lock(name),
+        ({ entry }) => {
+          held = entry !== undefined;
+          if (held) hear();
+          else resolve();
+        },
+        enough.signal,
+      )
+      // It may have come free before we began to listen; or it is a replica that does not know of it yet.
+      .then(() => {
+        if (held) return;
+        clearTimeout(timer);
+        timer = setTimeout(resolve, UNSEEN_MS);
+      });
+  });
+  clearTimeout(timer);
+  enough.abort();
 }

@@ -28,10 +28,9 @@ export interface LedgerBatchOptions {
 
 type Totals = { -readonly [Name in keyof CountRecord]: CountRecord[Name] };
 
-/** A batch of the server's largest size has room for this many runs' totals, and for an index entry per change. */
+/** A batch of the server's largest size has room for this many runs' totals beside the changes. */
 const RUNS_MAX = 200;
 const BATCH_LIMIT = 1_000;
-const CHANGES_MAX = (BATCH_LIMIT - RUNS_MAX) / 2;
 const COUNTED = Object.keys(NO_COUNTS) as (keyof typeof NO_COUNTS)[];
 
 export function createLedgerBatches<C extends CountedChange>(
@@ -42,7 +41,8 @@ export function createLedgerBatches<C extends CountedChange>(
   return createCommitLane<C>({
     connection,
     stream: names.stream('LEDGER'),
-    batchMax: Math.min(batchMax, CHANGES_MAX),
+    batchMax: Math.min(batchMax, BATCH_LIMIT - RUNS_MAX),
+    sizeOf: ({ index }) => (index ? 2 : 1),
     ackTimeoutMs,
     log,
     marks: {

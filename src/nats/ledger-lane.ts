@@ -1,11 +1,11 @@
 /**
  * Changes the ledger in groups, one group at a time: what waits while one is under way goes into the next.
  *
- * The server makes and removes a store on disk for every atomic batch, which takes it milliseconds. So a batch is for
- * groups that are large enough to pay for it, and for changes that have an entry in the index of dead tasks. Few plain
- * changes are stored by themselves, and then counted; only then is anybody told, and may acknowledge. So what is
- * stored and not counted, because its writer died, is still unacknowledged: it comes again, and is counted by
- * whoever meets it.
+ * The server writes the members of an atomic batch twice, and makes and removes a store on disk for every batch. So a
+ * batch is for changes that have an entry in the index of dead tasks, and, where the server syncs every message, for
+ * groups that are large enough to pay for it. All other changes are stored by themselves, and then counted; only then is
+ * anybody told, and may acknowledge. So what is stored and not counted, because its writer died, is still
+ * unacknowledged: it comes again, and is counted by whoever meets it.
  */
 import { messageOf } from '../domain/failure.ts';
 import type { Counted } from '../policy/counted.ts';
@@ -29,18 +29,20 @@ export interface RecordChange extends CountedChange {
 export interface LaneParts {
   readonly connection: Connection;
   readonly names: Names;
-  readonly publisher: Pick<Publisher, 'publish'>;
+  readonly publisher: Pick<Publisher, 'publishMany'>;
   readonly tally: LedgerTally;
   readonly batches: CommitLane<RecordChange>;
   /** Nobody else's, in any life. */
   readonly writer: string;
-  /** As many are stored by themselves. */
+  /** Groups up to this size are stored by themselves. */
   readonly singlesMax: number;
   readonly log: Log;
 }
 
 export interface LedgerLane {
   commit(change: RecordChange): Promise<ChangeOutcome>;
+  /** The outcomes of all of them, when the last one is known. */
+  commitMany(changes: readonly RecordChange[]): Promise<readonly ChangeOutcome[]>;
   pending(): number;
   /** What is still under way fails. */
   close(): void;
@@ -56,6 +58,8 @@ interface Entry {
 }
 
 const CLOSED: ChangeOutcome = { kind: 'failed', reason: 'closed' };
+/** What is stored in one go: its answers are waited for together. */
+const GROUP_MAX = 1_000;
 /** Whoever slept so long does not know what happened to the run meanwhile: it may even be gone. */
 const FRESH_MS = 2_000;
 
@@ -69,14 +73,22 @@ export function createLedgerLane(parts: LaneParts): LedgerLane {
   let life = begin();
 
   return {
-    commit(change) {
-      // So many wait for a batch that whoever comes now goes with them.
-      if (closed || batches.pending() > singlesMax) return batches.commit(change);
-      return new Promise((resolve) => {
-        queue.push({ change, resolve });
-        if (!running) void run();
-      });
-    },
+    commit: (change) => new Promise((resolve) => add({ change, resolve })),
+    commitMany: (changes) =>
+      new Promise((resolve) => {
+        const outcomes: ChangeOutcome[] = [];
+        let left = changes.length;
+        if (left === 0) resolve(outcomes);
+        for (const [at, change] of changes.entries())
+          add({
+            change,
+            resolve(outcome) {
+              outcomes[at] = outcome;
+              left -= 1;
+              if (left === 0) resolve(outcomes);
+            },
+          });
+      }),
     pending: () => queue.length + underWay + batches.pending(),
     close() {
       closed = true;
@@ -84,6 +96,16 @@ export function createLedgerLane(parts: LaneParts): LedgerLane {
       batches.close();
     },
   };
+
+  function add(entry: Entry): void {
+    // So many wait for a batch that whoever comes now goes with them.
+    if (closed || batches.pending() > singlesMax) {
+      void storeTogether([entry]);
+      return;
+    }
+    queue.push(entry);
+    if (!running) void run();
+  }
 
   /** A name whose last group may not be counted as a whole is not used again: its next group would cover that up. */
   function begin(): { readonly writer: string; readonly tally: WriterTally; group: number } {
@@ -97,10 +119,13 @@ export function createLedgerLane(parts: LaneParts): LedgerLane {
     // Whatever is asked for in this turn of the loop travels together.
     await Promise.resolve();
     while (queue.length > 0) {
-      const entries = queue.splice(0);
-      const isLight =
-        entries.length <= singlesMax && entries.every(({ change }) => change.index === undefined);
-      await (isLight ? storeSingly(entries) : storeTogether(entries));
+      const entries = queue.splice(0, GROUP_MAX);
+      const plain = entries.filter(({ change }) => change.index === undefined);
+      if (plain.length > singlesMax) await storeTogether(entries);
+      else {
+        const indexed = entries.filter(({ change }) => change.index !== undefined);
+        await Promise.all([storeSingly(plain), storeTogether(indexed)]);
+      }
     }
     running = false;
   }
@@ -110,6 +135,7 @@ export function createLedgerLane(parts: LaneParts): LedgerLane {
   }
 
   async function storeSingly(entries: readonly Entry[]): Promise<void> {
+    if (entries.length === 0) return;
     underWay = entries.length;
     const outcomes = await storeGroup(entries.map(({ change }) => change));
     underWay = 0;
@@ -121,10 +147,8 @@ export function createLedgerLane(parts: LaneParts): LedgerLane {
     life.group += 1;
     const { writer, group, tally: counters } = life;
     const stamp = encodeStamp({ writer, group });
-    const published = await Promise.all(
-      changes.map(({ subject, payload, expect }) =>
-        publisher.publish({ subject, payload: addStamp(payload, stamp), expect }),
-      ),
+    const published = await publisher.publishMany(
+      changes.map(({ subject, payload, expect }) => ({ subject, payload: addStamp(payload, stamp), expect })),
     );
     const outcomes = published.map(outcomeOf);
     const stored = changes.flatMap((change, at) => {

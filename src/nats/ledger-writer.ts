@@ -10,9 +10,9 @@ import type { Names } from '../wire/names.ts';
 import { encodeRecord } from '../wire/task-codec.ts';
 import type { ChangeOutcome } from './commit-lane.ts';
 import type { Connection } from './connect.ts';
-import type { DeadMark, LedgerWriter } from './ledger.ts';
+import type { Acceptable, DeadMark, LedgerWriter } from './ledger.ts';
 import { createLedgerBatches } from './ledger-batches.ts';
-import { createLedgerLane, type LedgerLane } from './ledger-lane.ts';
+import { createLedgerLane, type LedgerLane, type RecordChange } from './ledger-lane.ts';
 import { readRecord } from './ledger-reader.ts';
 import { createLedgerTally } from './ledger-tally.ts';
 import { createPublisherCore } from './publisher/core.ts';
@@ -30,7 +30,7 @@ export interface LedgerWriterOptions {
 
 const LANES = 2;
 /** From how many changes on a batch is cheaper: with `always` the server syncs once per message, or a few times per batch. */
-const SINGLES_MAX = { always: 8, interval: 200 } as const;
+const SINGLES_MAX = { always: 8, interval: Infinity } as const;
 const NO_LONGER_DEAD = new Uint8Array();
 
 export function createLedgerWriter(connection: Connection, options: LedgerWriterOptions): LedgerWriter {
@@ -56,15 +56,18 @@ export function createLedgerWriter(connection: Connection, options: LedgerWriter
   let turn = 0;
 
   return {
-    accept: (record) =>
-      commit(record, 0, record.state === 'dead' ? { accepted: 1, dead: 1 } : deltaOf(record)),
-    async settle(outcome, acceptSeq, packed) {
-      const settled = await commit(outcome, acceptSeq, deltaOf(outcome), { packed });
-      return settled.kind === 'refused' ? countOther(outcome.spec, acceptSeq) : settled;
+    accept: (records) => nextLane().commitMany(records.map(acceptance)),
+    settle(outcome, acceptSeq, packed) {
+      const { spec } = outcome;
+      // Not async: until it is stored, only its bytes need to be kept.
+      return nextLane()
+        .commit(changeTo(outcome, acceptSeq, deltaOf(outcome), { packed }))
+        .then((settled) => (settled.kind === 'refused' ? countOther(spec, acceptSeq) : settled));
     },
-    redrive: (record, deadSeq) => commit(record, deadSeq, { redriven: 1 }, { mark: NO_LONGER_DEAD }),
+    redrive: (record, deadSeq) =>
+      nextLane().commit(changeTo(record, deadSeq, { redriven: 1 }, { mark: NO_LONGER_DEAD })),
     drop: (outcome, deadSeq) =>
-      commit(outcome, deadSeq, { redriven: 1, cancelled: 1 }, { mark: NO_LONGER_DEAD }),
+      nextLane().commit(changeTo(outcome, deadSeq, { redriven: 1, cancelled: 1 }, { mark: NO_LONGER_DEAD })),
     ensureCounted: (found) => tally.ensureCounted(found),
     pending: () => lanes.reduce((sum, lane) => sum + lane.pending(), 0),
     close() {
@@ -73,19 +76,25 @@ export function createLedgerWriter(connection: Connection, options: LedgerWriter
     },
   };
 
-  function commit(
+  function nextLane(): LedgerLane {
+    turn = (turn + 1) % lanes.length;
+    return lanes[turn] as LedgerLane;
+  }
+
+  function acceptance(record: Acceptable): RecordChange {
+    return changeTo(record, 0, record.state === 'dead' ? { accepted: 1, dead: 1 } : deltaOf(record));
+  }
+
+  function changeTo(
     record: LedgerRecord,
     expect: number,
     delta: Partial<CountRecord>,
     { mark = deadMark(record), packed }: { mark?: Uint8Array; packed?: Uint8Array | undefined } = {},
-  ): Promise<ChangeOutcome> {
+  ): RecordChange {
     const { run, id } = record.spec;
     const payload = packed ?? encodeRecord(record);
     const change = { run, id, subject: names.ledger(run, id), payload, expect, delta };
-    turn = (turn + 1) % lanes.length;
-    return (lanes[turn] as LedgerLane).commit(
-      mark ? { ...change, index: { subject: names.dead(run, id), payload: mark } } : change,
-    );
+    return mark ? { ...change, index: { subject: names.dead(run, id), payload: mark } } : change;
   }
 
   /** Whoever is refused lets the task go, and may be the last to know of it: what is there instead must be counted. */
@@ -104,16 +113,7 @@ export function createLedgerWriter(connection: Connection, options: LedgerWriter
   function createLane(writer: string): LedgerLane {
     const batches = createLedgerBatches(connection, { ...options, writer });
     const singlesMax = SINGLES_MAX[durability];
-    return createLedgerLane({
-      connection,
-      names,
-      publisher,
-      tally,
-      batches,
-      writer,
-      singlesMax,
-      log,
-    });
+    return createLedgerLane({ connection, names, publisher, tally, batches, writer, singlesMax, log });
   }
 }
 

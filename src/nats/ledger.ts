@@ -27,11 +27,13 @@ export interface DeadEntry extends DeadMark {
 }
 
 type Queued = Extract<LedgerRecord, { state: 'queued' }>;
+/** A `dead` record is for what was submitted and is no task. */
+export type Acceptable = Queued | Extract<LedgerRecord, { state: 'dead' }>;
 
 /** One per actor life. What it says is stored is also counted, and so is what was there when it says refused to a settlement. */
 export interface LedgerWriter {
-  /** `refused`: the task is known already. A `dead` record is for what was submitted and is no task. */
-  accept(record: Queued | Extract<LedgerRecord, { state: 'dead' }>): Promise<ChangeOutcome>;
+  /** The outcome of each. `refused`: the task is known already. */
+  accept(records: readonly Acceptable[]): Promise<readonly ChangeOutcome[]>;
   /**
    * `refused`: the task has an outcome already, or was put back meanwhile. `packed`: the outcome as bytes, where somebody
    * had to pack it already.

@@ -2,11 +2,11 @@
  * How many tasks are in hand and how many wait for their time: from what the server knows without a scan, from the
  * workers, and, as long as few enough wait, from the subjects of those.
  */
-import { PRIORITIES } from '../domain/task.ts';
 import type { LoadFacts } from '../policy/run-load.ts';
 import type { Names } from '../wire/names.ts';
 import type { Connection } from './connect.ts';
 import { askInHand } from './in-hand-survey.ts';
+import { listLanes } from './lanes.ts';
 
 /** The server lists their subjects one by one, which takes about a millisecond per thousand. */
 const COUNTED_MAX = 10_000;
@@ -26,14 +26,13 @@ export async function readLoad(
   return { cluster, inHand, workers: alive, deferred };
 }
 
-async function readCluster({ jsm }: Connection, names: Names): Promise<LoadFacts['cluster']> {
-  const stream = names.stream('TASKS');
-  const [{ state }, ...lanes] = await Promise.all([
-    jsm.streams.info(stream),
-    ...PRIORITIES.map((priority) => jsm.consumers.info(stream, `p${priority}`)),
+async function readCluster(connection: Connection, names: Names): Promise<LoadFacts['cluster']> {
+  const [{ state }, lanes] = await Promise.all([
+    connection.jsm.streams.info(names.stream('TASKS')),
+    listLanes(connection, names),
   ]);
-  const running = lanes.reduce((sum, { num_ack_pending }) => sum + num_ack_pending, 0);
-  const ready = lanes.reduce((sum, { num_pending }) => sum + num_pending, 0);
+  const running = lanes.reduce((sum, { info }) => sum + info.num_ack_pending, 0);
+  const ready = lanes.reduce((sum, { info }) => sum + info.num_pending, 0);
   // What no lane knows is a schedule.
   return { running, deferred: Math.max(0, state.messages - ready - running) };
 }

@@ -2,6 +2,7 @@
 import type { TaskSpec } from '../domain/task.ts';
 import type { Whereabouts } from '../policy/explain-task.ts';
 import { decode } from '../wire/codec.ts';
+import { laneName } from '../wire/lanes.ts';
 import { keys, type Names } from '../wire/names.ts';
 import type { Bucket } from './bucket.ts';
 import type { Connection } from './connect.ts';
@@ -60,10 +61,19 @@ async function isParked({ jsm }: Connection, names: Names, spec: TaskSpec): Prom
   return (await jsm.streams.getMessage(names.stream('TASKS'), place)) !== null;
 }
 
+/** It is in one of two places; how many wait in that one. */
 async function findLane({ jsm }: Connection, names: Names, spec: TaskSpec): Promise<Whereabouts['lane']> {
   const stream = names.stream('TASKS');
-  const message = await jsm.streams.getMessage(stream, { last_by_subj: names.task(spec) });
-  if (!message) return undefined;
-  const { num_pending: waiting } = await jsm.consumers.info(stream, `p${spec.priority}`);
-  return { priority: spec.priority, waiting: Math.max(1, waiting) };
+  const { priority, scraper } = spec;
+  const places = [
+    { subject: names.task(spec), lane: laneName({ priority }) },
+    { subject: names.only(spec), lane: laneName({ priority, scraper }) },
+  ];
+  for (const { subject, lane } of places) {
+    if (!(await jsm.streams.getMessage(stream, { last_by_subj: subject }))) continue;
+    // Lanes of one scraper come and go.
+    const info = await jsm.consumers.info(stream, lane).catch(() => undefined);
+    return { priority, waiting: Math.max(1, info?.num_pending ?? 1) };
+  }
+  return undefined;
 }

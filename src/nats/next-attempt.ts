@@ -3,6 +3,7 @@
  * fires at its time, or that keeps it until it is let go on. A task has one schedule at most: a second one takes the place of the first.
  */
 import type { TaskMessage } from '../domain/task.ts';
+import type { Route } from '../wire/lanes.ts';
 import type { Names } from '../wire/names.ts';
 import { encodeTask } from '../wire/task-codec.ts';
 import { scheduleHeaders } from './parked.ts';
@@ -13,9 +14,12 @@ export type StoreNext = (
   atMs: number | 'parked' | undefined,
 ) => Promise<{ readonly kind: 'stored' } | { readonly kind: 'failed'; readonly reason: string }>;
 
-export function createStoreNext(publisher: Publisher, names: Names): StoreNext {
+export function createStoreNext(
+  publisher: Publisher,
+  { names, route }: { names: Names; route: Route },
+): StoreNext {
   return async (task, atMs) => {
-    const target = names.task(task.spec);
+    const target = route(task.spec);
     // Two copies of an attempt do no harm: only one outcome is ever stored.
     const common = { payload: encodeTask(task), repeatable: true };
     const outcome = await publisher.publish(

@@ -6,10 +6,10 @@
  */
 import { createInbox } from '@nats-io/nats-core';
 import * as v from 'valibot';
-import { PRIORITIES, type Priority } from '../domain/task.ts';
 import { decode, encodeJson } from '../wire/codec.ts';
 import type { Names } from '../wire/names.ts';
 import type { Connection } from './connect.ts';
+import { listLanes } from './lanes.ts';
 import { readPages } from './read-last.ts';
 
 const VERB = 'held';
@@ -58,32 +58,32 @@ export async function giveBackOrphans(
 }
 
 interface Lent {
-  readonly priority: Priority;
   readonly name: string;
+  readonly filter: string;
   /** The last delivery, as the consumer counts them. */
   readonly delivered: number;
   readonly upTo: number; // sequence in the stream
 }
 
-async function listLent({ jsm }: Connection, names: Names): Promise<Lent[]> {
-  const lanes = PRIORITIES.map(async (priority) => {
-    const name = `p${priority}`;
-    const { num_ack_pending: count, delivered } = await jsm.consumers.info(names.stream('TASKS'), name);
-    return { count, priority, name, delivered: delivered.consumer_seq, upTo: delivered.stream_seq };
-  });
-  return (await Promise.all(lanes)).filter(({ count }) => count > 0);
+async function listLent(connection: Connection, names: Names): Promise<Lent[]> {
+  return (await listLanes(connection, names))
+    .filter(({ info }) => info.num_ack_pending > 0)
+    .map(({ name, filter, info: { delivered } }) => ({
+      ...{ name, filter },
+      delivered: delivered.consumer_seq,
+      upTo: delivered.stream_seq,
+    }));
 }
 
 /** A work queue keeps nothing that is done: what it has up to its last delivery is lent, or waits to be lent again. */
 async function* sequencesOf(
   connection: Connection,
   names: Names,
-  { priority, upTo }: Lent,
+  { filter, upTo }: Lent,
 ): AsyncGenerator<number> {
-  const subject = `${names.namespace}.task.${priority}.>`;
   for await (const page of readPages(connection, {
     stream: names.stream('TASKS'),
-    subject,
+    subject: filter,
     limitMs: PAGE_MAX_MS,
   })) {
     for (const { seq } of page.values()) {

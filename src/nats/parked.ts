@@ -3,6 +3,7 @@
  * without looking at what waits for its time. A task goes on when its schedule is replaced by one that is due.
  */
 import type { TaskSpec } from '../domain/task.ts';
+import type { Route } from '../wire/lanes.ts';
 import type { Names } from '../wire/names.ts';
 import { decodeTask } from '../wire/task-codec.ts';
 import type { Connection } from './connect.ts';
@@ -33,7 +34,7 @@ export interface Release {
  */
 export async function releaseParked(
   connection: Connection,
-  { names, publisher }: { names: Names; publisher: Publisher },
+  { names, publisher, route }: { names: Names; publisher: Publisher; route: Route },
   { fromSeq, isHeld, over }: { fromSeq: number; isHeld: (spec: TaskSpec) => boolean; over: AbortSignal },
 ): Promise<Release> {
   let released = 0;
@@ -50,7 +51,7 @@ export async function releaseParked(
     const free = [...page.values()].flatMap(({ seq, data }) => {
       nextSeq = Math.max(nextSeq, seq + 1);
       const spec = readSpec(data);
-      return !spec || isHeld(spec) ? [] : [releaseOf(names, spec, { data, seq })];
+      return !spec || isHeld(spec) ? [] : [releaseOf(names.parked(spec), { target: route(spec), data, seq })];
     });
     await publishAll(publisher, free, ({ expect }, outcome) => {
       if (outcome.kind === 'stored') released += 1;
@@ -72,14 +73,13 @@ function readSpec(data: Uint8Array): TaskSpec | undefined {
 }
 
 function releaseOf(
-  names: Names,
-  spec: TaskSpec,
-  { data, seq }: { data: Uint8Array; seq: number },
+  subject: string,
+  { target, data, seq }: { target: string; data: Uint8Array; seq: number },
 ): Outgoing & { readonly expect: number } {
   return {
-    subject: names.parked(spec),
+    subject,
     payload: data,
-    headers: scheduleHeaders(names.task(spec), Date.now()),
+    headers: scheduleHeaders(target, Date.now()),
     expect: seq,
     repeatable: true,
   };

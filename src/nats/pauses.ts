@@ -44,22 +44,32 @@ export interface PauseWatch {
   of(spec: TaskSpec): string | undefined;
   /** How many flags were taken away so far: something may go on when it grows. */
   lifted(): number;
+  /** Calls when one is taken away; returns the undo. */
+  onLifted(listener: () => void): () => void;
 }
 
 /** Follows the flags; resolves when those that are set have been heard. */
 export async function watchPauses(bucket: Bucket, signal: AbortSignal): Promise<PauseWatch> {
   const set = new Set<string>();
+  const listeners = new Set<() => void>();
   let lifted = 0;
   await bucket.watch(
     keys.allPauses,
     ({ key, entry }) => {
       if (entry) set.add(key);
-      else if (set.delete(key)) lifted += 1;
+      else if (set.delete(key)) {
+        lifted += 1;
+        for (const listener of [...listeners]) listener();
+      }
     },
     signal,
   );
   return {
     lifted: () => lifted,
+    onLifted(listener) {
+      listeners.add(listener);
+      return () => void listeners.delete(listener);
+    },
     all: () => (set.has(keyOf('cluster', 'all')) ? 'the cluster is paused' : undefined),
     of({ scraper, run, url }) {
       if (set.size === 0) return undefined;

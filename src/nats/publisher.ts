@@ -52,6 +52,11 @@ export type PublishOutcome =
 export interface Publisher {
   /** Never rejects. Beyond the window the message waits in line. */
   publish(message: Outgoing): Promise<PublishOutcome>;
+  /**
+   * The outcomes of all of them, when the last one is known; never rejects. Cheaper than as many single messages. Not
+   * more than the window has room for at once, and no subject twice.
+   */
+  publishMany(messages: readonly Outgoing[]): Promise<readonly PublishOutcome[]>;
   /** Undefined while the window has room; else a promise of room. */
   room(): Promise<void> | undefined;
   /** Resolves when everything published so far has its outcome. */

@@ -6,7 +6,7 @@ import type { Connection } from './connect.ts';
 export async function purgeWork({ jsm }: Connection, names: Names, { run, id }: Cancelled): Promise<void> {
   const tasks = names.stream('TASKS');
   const anyTask = id ?? '*';
-  await jsm.streams.purge(tasks, { filter: `${names.namespace}.task.*.*.${run}.${anyTask}` });
+  for (const filter of names.ready({ run, id: anyTask })) await jsm.streams.purge(tasks, { filter });
   await jsm.streams.purge(tasks, { filter: names.delay({ run, id: anyTask }) });
   await jsm.streams.purge(tasks, { filter: names.parked({ run, id: anyTask }) });
   if (id === undefined) await jsm.streams.purge(names.stream('INTAKE'), { filter: names.submit('*', run) });

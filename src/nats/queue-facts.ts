@@ -4,6 +4,7 @@ import { PRIORITIES } from '../domain/task.ts';
 import type { Names } from '../wire/names.ts';
 import { ask } from './ask.ts';
 import type { Connection } from './connect.ts';
+import { listLanes } from './lanes.ts';
 
 export interface QueueFacts {
   readonly lanes: { priority: number; ready: number; running: number }[];
@@ -18,18 +19,20 @@ export interface QueueFacts {
 const LIMIT_MS = 2_000;
 
 export async function readQueue(connection: Connection, names: Names): Promise<QueueFacts> {
-  const { jsm } = connection;
   const stream = names.stream('TASKS');
-  const [{ state }, ...infos] = await Promise.all([
-    jsm.streams.info(stream),
-    ...PRIORITIES.map((priority) => jsm.consumers.info(stream, `p${priority}`)),
+  const [{ state }, found] = await Promise.all([
+    connection.jsm.streams.info(stream),
+    listLanes(connection, names),
   ]);
-  const lanes = PRIORITIES.map((priority, index) => ({
-    priority,
-    ready: infos[index]?.num_pending ?? 0,
-    running: infos[index]?.num_ack_pending ?? 0,
-  }));
-  const waiting = infos.filter(({ num_pending }) => num_pending > 0);
+  const lanes = PRIORITIES.map((priority) => {
+    const infos = found.filter((lane) => lane.priority === priority).map(({ info }) => info);
+    return {
+      priority,
+      ready: infos.reduce((sum, { num_pending }) => sum + num_pending, 0),
+      running: infos.reduce((sum, { num_ack_pending }) => sum + num_ack_pending, 0),
+    };
+  });
+  const waiting = found.map(({ info }) => info).filter(({ num_pending }) => num_pending > 0);
   return {
     lanes,
     ready: lanes.reduce((sum, { ready }) => sum + ready, 0),
@@ -70,7 +73,7 @@ async function findOldest(
   return times.length === 0 ? undefined : Math.min(...times);
 }
 
-/** The filter of a lane is fixed up to its priority, and open behind it. */
+/** The filter of a lane is fixed up to its priority, or its scraper, and open behind it. */
 function fits(filter: string, subject: string): boolean {
   return subject.startsWith(filter.replace(/[*>].*$/, ''));
 }

@@ -23,6 +23,8 @@ export interface TallyOptions {
   readonly startedAt: number;
   /** What was counted since it was last asked. */
   readonly take: () => TallySums | undefined;
+  /** Hears that there is something to take again. */
+  readonly onCount: (listener: () => void) => void;
   readonly everyMs?: number;
   readonly log: Log;
 }
@@ -55,16 +57,18 @@ export function keepTally(bucket: Bucket, options: TallyOptions): TallyKeeper {
   /** What is in no record that is known to be stored. */
   let parts: readonly Part[] = [];
   let inDoubt = false;
+  let closing = false;
   let closed = false;
   let failing = false;
   let queue = Promise.resolve();
-  let waiting = 0;
-  const timer = setInterval(() => void (waiting === 0 && flush()), options.everyMs ?? EVERY_MS).unref();
+  let timer: NodeJS.Timeout | undefined;
+  options.onCount(flushLater);
 
   return {
     flush,
     async close() {
-      clearInterval(timer);
+      closing = true;
+      clearTimeout(timer);
       const stored = queue.then(() => {
         closed = true;
         return flush();
@@ -76,18 +80,25 @@ export function keepTally(bucket: Bucket, options: TallyOptions): TallyKeeper {
 
   /** One after the other, and never a rejection: what was not stored goes with the next one. */
   function flush(): Promise<void> {
-    waiting += 1;
     queue = queue
       .then(() => store(TRIES))
       .then(
-        () => (failing = false),
+        () => void (failing = false),
         (error: unknown) => {
           if (!failing) log.warn('tally.unstored', { reason: messageOf(error) });
           failing = true;
+          flushLater();
         },
-      )
-      .then(() => void (waiting -= 1));
+      );
     return queue;
+  }
+
+  function flushLater(): void {
+    if (closing) return;
+    timer ??= setTimeout(() => {
+      timer = undefined;
+      void flush();
+    }, options.everyMs ?? EVERY_MS).unref();
   }
 
   async function store(tries: number): Promise<void> {

@@ -1,13 +1,15 @@
 /**
- * The ten queues of ready tasks, as one worker sees them: standing requests that the server fills as tasks come.
- * No consumer is created here.
+ * The queues of ready tasks where one worker stands: ten that are shared, and ten of each scraper that has its own.
+ * Standing requests, which the server fills as tasks come. No consumer is created here.
  *
  * A request lives for a while on the server, which says so by heartbeats and tells when it ends unfilled. What is not
  * heard of any more (a lost connection, a new leader) is taken for lost and asked for again.
  */
 import { createInbox, type Msg, type Subscription } from '@nats-io/nats-core';
 import { PRIORITIES, type Priority } from '../domain/task.ts';
+import type { Standing } from '../policy/standing.ts';
 import type { Log } from '../telemetry/log.ts';
+import { laneName } from '../wire/lanes.ts';
 import type { Connection } from './connect.ts';
 import { readDelivery, type TaskDelivery, type Unreadable } from './task-delivery.ts';
 import { createTaskWords, type TaskWords } from './task-words.ts';
@@ -21,18 +23,26 @@ export interface TaskLanesOptions {
 }
 
 export interface TaskLanes extends TaskWords {
-  requested(lane: Priority): number;
-  request(lane: Priority, count: number): void;
-  withdraw(lane: Priority): void;
+  queues(lane: Priority): readonly TaskQueue[];
+  /** Stands there from now on; before it is told, in the shared lanes alone. */
+  stand(standing: Standing): void;
   close(): Promise<void>;
 }
 
-interface Lane {
+interface TaskQueue {
+  requested(): number;
+  request(count: number): void;
+  withdraw(): void;
+}
+
+interface Lane extends TaskQueue {
   readonly priority: Priority;
+  /** Of the consumer. */
+  readonly name: string;
   readonly subject: string;
   inbox: string;
   subscription: Subscription | undefined;
-  requested: number;
+  asked: number;
   heardAt: number; // monotonic ms
   /** Nothing is asked before this time (monotonic ms): the server was not able to answer. */
   restUntil: number;
@@ -41,9 +51,11 @@ interface Lane {
 }
 
 const EXPIRES_MS = 30_000;
-const HEARTBEAT_MS = 5_000;
-/** One heartbeat may be late; two that are missing mean that nobody knows of the request. */
-const SILENCE_MAX_MS = 2.5 * HEARTBEAT_MS;
+/** Of each lane of each worker, so they are many where nothing is to be done. */
+const HEARTBEAT_MS = 10_000;
+/** A heartbeat may be late by that much; then nobody knows of the request. */
+const SILENCE_MAX_MS = 12_500;
+const LOOK_EVERY_MS = 5_000;
 const REST_MS = 500;
 const NS_PER_MS = 1_000_000;
 const HEARTBEAT = 100;
@@ -52,53 +64,73 @@ const EXPIRED = 408;
 export function openTaskLanes(connection: Connection, options: TaskLanesOptions): TaskLanes {
   const { nc } = connection;
   const { log } = options;
-  const lanes: readonly Lane[] = PRIORITIES.map((priority) => ({
-    priority,
-    subject: `$JS.API.CONSUMER.MSG.NEXT.${options.stream}.p${priority}`,
-    inbox: '',
-    subscription: undefined,
-    requested: 0,
-    heardAt: 0,
-    restUntil: 0,
-    troubled: false,
-  }));
+  /** By priority; in each the one that was asked longest ago comes first. */
+  const standing: Lane[][] = PRIORITIES.map((priority) => [createLane(priority)]);
   const draining = new Set<Promise<void>>();
   let closed = false;
-  const watcher = setInterval(lookForSilence, HEARTBEAT_MS).unref();
+  const watcher = setInterval(lookForSilence, LOOK_EVERY_MS).unref();
   const unwatch = connection.onChange((up) => {
     if (!up) return;
     // The requests of the old connection are gone with it.
-    for (const lane of lanes) forget(lane);
+    for (const lane of standing.flat()) forget(lane);
     options.onRoom();
   });
 
   return {
     ...createTaskWords(connection),
-    requested: (priority) => laneOf(priority).requested,
-    request(priority, count) {
-      if (closed || !connection.isUp()) return;
-      request(laneOf(priority), count);
-    },
-    withdraw: (priority) => forget(laneOf(priority)),
+    queues: (priority) => standing[priority] ?? [],
+    stand,
     async close() {
       closed = true;
       clearInterval(watcher);
-      for (const lane of lanes) forget(lane);
+      for (const lane of standing.flat()) forget(lane);
       await Promise.all(draining);
       unwatch();
     },
   };
 
-  function laneOf(priority: Priority): Lane {
-    return lanes[priority] as Lane;
+  function createLane(priority: Priority, scraper?: string): Lane {
+    const name = laneName({ priority, scraper });
+    const lane: Lane = {
+      priority,
+      name,
+      subject: `$JS.API.CONSUMER.MSG.NEXT.${options.stream}.${name}`,
+      inbox: '',
+      subscription: undefined,
+      asked: 0,
+      heardAt: 0,
+      restUntil: 0,
+      troubled: false,
+      requested: () => lane.asked,
+      request(count) {
+        if (!closed && connection.isUp()) request(lane, count);
+      },
+      withdraw: () => forget(lane),
+    };
+    return lane;
+  }
+
+  function stand({ shared, own }: Standing): void {
+    for (const priority of PRIORITIES) {
+      const before = standing[priority] ?? [];
+      const wanted = [...(shared ? [undefined] : []), ...own];
+      const names = wanted.map((scraper) => laneName({ priority, scraper }));
+      const kept = before.filter(({ name }) => names.includes(name));
+      const added = wanted.filter((_, index) => !before.some(({ name }) => name === names[index]));
+      for (const lane of before) if (!kept.includes(lane)) forget(lane);
+      standing[priority] = [...kept, ...added.map((scraper) => createLane(priority, scraper))];
+    }
+    options.onRoom();
   }
 
   function request(lane: Lane, count: number): void {
     const now = performance.now();
     if (now < lane.restUntil) return;
     lane.subscription ??= subscribe(lane);
-    lane.requested += count;
+    lane.asked += count;
     lane.heardAt = now;
+    const queues = standing[lane.priority] ?? [];
+    if (queues.length > 1) standing[lane.priority] = [...queues.filter((each) => each !== lane), lane];
     const wish = { batch: count, expires: EXPIRES_MS * NS_PER_MS, idle_heartbeat: HEARTBEAT_MS * NS_PER_MS };
     // The count travels in the reply subject: an answer about this request brings it back.
     nc.publish(lane.subject, JSON.stringify(wish), { reply: `${lane.inbox}.${count}` });
@@ -116,7 +148,7 @@ export function openTaskLanes(connection: Connection, options: TaskLanesOptions)
           if (current) hearStatus(lane, message);
         } else {
           if (current) {
-            lane.requested = Math.max(0, lane.requested - 1);
+            lane.asked = Math.max(0, lane.asked - 1);
             lane.heardAt = performance.now();
             lane.troubled = false;
           }
@@ -141,14 +173,14 @@ export function openTaskLanes(connection: Connection, options: TaskLanesOptions)
     }
     const asked = subject.slice(lane.inbox.length + 1);
     const left = Number(headers?.get('Nats-Pending-Messages') || asked);
-    lane.requested = Math.max(0, lane.requested - left);
+    lane.asked = Math.max(0, lane.asked - left);
     if (code === EXPIRED) options.onRoom();
     else rest(lane, `${code} ${headers?.description ?? ''}`);
   }
 
   function rest(lane: Lane, reason: string): void {
     lane.restUntil = performance.now() + REST_MS;
-    if (!lane.troubled) log.warn('lane.interrupted', { lane: lane.priority, reason });
+    if (!lane.troubled) log.warn('lane.interrupted', { lane: lane.name, reason });
     lane.troubled = true;
     setTimeout(() => options.onRoom(), REST_MS).unref();
   }
@@ -158,7 +190,7 @@ export function openTaskLanes(connection: Connection, options: TaskLanesOptions)
     const { subscription } = lane;
     lane.subscription = undefined;
     lane.inbox = '';
-    lane.requested = 0;
+    lane.asked = 0;
     if (!subscription || subscription.isClosed()) return;
     // Without a connection there is nothing to drain.
     const drained = subscription.drain().catch(() => undefined);
@@ -169,9 +201,9 @@ export function openTaskLanes(connection: Connection, options: TaskLanesOptions)
   function lookForSilence(): void {
     if (!connection.isUp()) return;
     const since = performance.now() - SILENCE_MAX_MS;
-    const silent = lanes.filter(({ requested, heardAt }) => requested > 0 && heardAt < since);
+    const silent = standing.flat().filter(({ asked, heardAt }) => asked > 0 && heardAt < since);
     if (silent.length === 0) return;
-    log.warn('lane.silent', { lanes: silent.map(({ priority }) => priority) });
+    log.warn('lane.silent', { lanes: silent.map(({ name }) => name) });
     for (const lane of silent) forget(lane);
     options.onRoom();
   }

@@ -1,12 +1,12 @@
 /** Puts tasks into the queue: ready ones under their priority, the others as schedules that make them ready in time. */
 import { Failure } from '../domain/failure.ts';
 import type { TaskMessage, TaskSpec } from '../domain/task.ts';
+import type { Route } from '../wire/lanes.ts';
 import type { Names } from '../wire/names.ts';
 import { encodeTask } from '../wire/task-codec.ts';
 import type { Connection } from './connect.ts';
 import { releaseParked, scheduleHeaders, type Release } from './parked.ts';
 import type { Outgoing, Publisher } from './publisher.ts';
-import { publishAll } from './publisher/all.ts';
 import { REFUSED_CONFLICT } from './publisher/answer.ts';
 
 export interface TaskQueue {
@@ -18,40 +18,51 @@ export interface TaskQueue {
   size(): Promise<number>;
 }
 
+const TOGETHER_MAX = 1_000;
+
 export function createTaskQueue(
   connection: Connection,
-  { names, publisher, now = Date.now }: { names: Names; publisher: Publisher; now?: () => number },
+  {
+    names,
+    publisher,
+    route,
+    now = Date.now,
+  }: { names: Names; publisher: Publisher; route: Route; now?: () => number },
 ): TaskQueue {
   return {
     async enqueue(tasks) {
-      let problem: string | undefined;
-      await publishAll(publisher, outgoing(tasks), (_, outcome) => {
-        // Refused: it waits there already.
-        if (outcome.kind === 'refused' && outcome.code === REFUSED_CONFLICT) return;
-        if (outcome.kind !== 'stored') problem ??= outcome.reason;
-      });
-      if (problem !== undefined)
-        throw new Failure('UNAVAILABLE', `the queue did not take a task: ${problem}`);
+      for (let at = 0; at < tasks.length; at += TOGETHER_MAX) {
+        const some = tasks.slice(at, at + TOGETHER_MAX);
+        const outcomes = await publisher.publishMany(
+          some.map((task) => taskMessage({ names, route }, task, now())),
+        );
+        for (const outcome of outcomes) {
+          // Refused: it waits there already.
+          const isThere =
+            outcome.kind === 'stored' || (outcome.kind === 'refused' && outcome.code === REFUSED_CONFLICT);
+          if (!isThere) throw new Failure('UNAVAILABLE', `the queue did not take a task: ${outcome.reason}`);
+        }
+      }
     },
     release: (fromSeq, isHeld, over) =>
-      releaseParked(connection, { names, publisher }, { fromSeq, isHeld, over }),
+      releaseParked(connection, { names, publisher, route }, { fromSeq, isHeld, over }),
     async size() {
       return (await connection.jsm.streams.info(names.stream('TASKS'))).state.messages;
     },
   };
-
-  function* outgoing(tasks: readonly TaskMessage[]): Generator<Outgoing> {
-    for (const task of tasks) yield taskMessage(names, task, now());
-  }
 }
 
 /**
  * The message that makes a task ready, now or at its time. Nothing is put beside a copy that waits already: each copy
  * would have a life, and a count of deliveries, of its own.
  */
-export function taskMessage(names: Names, task: TaskMessage, now: number): Outgoing {
+function taskMessage(
+  { names, route }: { names: Names; route: Route },
+  task: TaskMessage,
+  now: number,
+): Outgoing {
   const { spec } = task;
-  const target = names.task(spec);
+  const target = route(spec);
   const payload = encodeTask(task);
   if (spec.notBefore === undefined || spec.notBefore <= now)
     return { subject: target, payload, expect: 0, repeatable: true };

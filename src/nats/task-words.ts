@@ -3,6 +3,7 @@
  * was taken may be settled long after nothing more is taken.
  */
 import type { Connection } from './connect.ts';
+import { encodeFrames, type Frame } from './publisher/frames.ts';
 
 export interface TaskWords {
   ack(delivery: { readonly reply: string }): void;
@@ -15,16 +16,14 @@ const NS_PER_MS = 1_000_000;
 
 export function createTaskWords(connection: Connection): TaskWords {
   const { nc } = connection;
-  /** Acknowledgements that could not be sent; without them the tasks would run once more, for nothing. */
-  const unsent: string[] = [];
-  connection.onChange((up) => {
-    if (up) for (const reply of unsent.splice(0)) nc.publish(reply);
-  });
+  /** Acknowledgements of this turn of the loop, or that could not be sent: without them the tasks would run once more, for nothing. */
+  let unsent: Frame[] = [];
+  connection.onChange(send);
 
   return {
-    ack({ reply }) {
-      if (connection.isUp()) nc.publish(reply);
-      else unsent.push(reply);
+    ack({ reply: subject }) {
+      unsent.push({ subject, payload: NOTHING, headerLines: '' });
+      if (unsent.length === 1) queueMicrotask(send);
     },
     giveBack({ reply }, delayMs) {
       const delay = delayMs === 0 ? '' : ` {"delay": ${delayMs * NS_PER_MS}}`;
@@ -36,4 +35,13 @@ export function createTaskWords(connection: Connection): TaskWords {
       delivery.leasedAt = performance.now();
     },
   };
+
+  function send(): void {
+    if (unsent.length === 0 || !connection.isUp()) return;
+    connection.writeFrames(encodeFrames(unsent, NO_ANSWER), unsent.length);
+    unsent = [];
+  }
 }
+
+const NOTHING = new Uint8Array();
+const NO_ANSWER = (): string => '';

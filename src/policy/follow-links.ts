@@ -1,5 +1,6 @@
 /** Which links of a page are followed. Pure: the caller says what was followed so far, and enqueues what this names. */
 import { getPublicSuffix } from 'tough-cookie';
+import type { PageLimits } from '../domain/task.ts';
 import { hostOf, normalizeUrl } from '../domain/url.ts';
 import { compileUrlPattern } from './url-pattern.ts';
 
@@ -11,6 +12,7 @@ export interface FollowRules {
   readonly depth?: number | undefined;
   /** `host`: exactly; `site`: www.example.com and shop.example.com are one. */
   readonly within?: 'host' | 'site' | 'anywhere' | undefined;
+  /** These two are kept to where links become tasks, since only there it is known which are new. */
   readonly pagesPerRun?: number | undefined;
   readonly pagesPerHost?: number | undefined;
   readonly dropTracking?: boolean | undefined;
@@ -23,12 +25,11 @@ export interface LinkSource {
   readonly depth: number;
   /** Whole addresses, as the page has them. */
   readonly links: readonly string[];
-  /** Pages that are already planned, in the run and at a host; undefined where nobody counts. */
-  readonly spentRun?: number | undefined;
-  readonly spentHost?: ((host: string) => number) | undefined;
+  /** More than that are not looked at; `LINKS_MAX` if not said. */
+  readonly linksMax?: number | undefined;
 }
 
-export type NotFollowed = 'invalid' | 'repeated' | 'excluded' | 'outside' | 'depth' | 'budget';
+export type NotFollowed = 'invalid' | 'repeated' | 'excluded' | 'outside' | 'depth';
 
 export interface FollowLink {
   /** As the page wrote it, but without tracking parameters if they are to be dropped: the ledger would see two pages. */
@@ -58,9 +59,8 @@ export function createFollowPolicy(rules: FollowRules): DecideFollow {
     const refused: Partial<Record<NotFollowed, number>> = {};
     const follow: FollowLink[] = [];
     const seen = new Set<string>([spelling(source.url) ?? source.url]);
-    const hosts = new Map<string, number>();
     const from = siteOf(source.url, within);
-    for (const link of source.links.slice(0, LINKS_MAX)) {
+    for (const link of source.links.slice(0, source.linksMax ?? LINKS_MAX)) {
       const reason = judge(link);
       if (reason === undefined) follow.push(clean(link));
       else refused[reason] = (refused[reason] ?? 0) + 1;
@@ -76,16 +76,7 @@ export function createFollowPolicy(rules: FollowRules): DecideFollow {
       if (include && !include.some((matches) => matches(url))) return 'excluded';
       if (exclude.some((matches) => matches(url))) return 'excluded';
       if (rules.depth !== undefined && source.depth >= rules.depth) return 'depth';
-      return overBudget(hostOf(url)) ? 'budget' : undefined;
-    }
-
-    function overBudget(host: string): boolean {
-      const here = (hosts.get(host) ?? 0) + 1;
-      const run = (source.spentRun ?? 0) + follow.length + 1;
-      const atHost = (source.spentHost?.(host) ?? 0) + here;
-      if (run > (rules.pagesPerRun ?? Infinity) || atHost > (rules.pagesPerHost ?? Infinity)) return true;
-      hosts.set(host, here);
-      return false;
+      return undefined;
     }
   };
 
@@ -103,6 +94,15 @@ export function createFollowPolicy(rules: FollowRules): DecideFollow {
       return undefined;
     }
   }
+}
+
+/** What the rules say about how many pages are led to; undefined: nothing. */
+export function pageLimitsOf({ pagesPerRun, pagesPerHost }: FollowRules): PageLimits | undefined {
+  if (pagesPerRun === undefined && pagesPerHost === undefined) return undefined;
+  return {
+    ...(pagesPerRun !== undefined && { pagesPerRun }),
+    ...(pagesPerHost !== undefined && { pagesPerHost }),
+  };
 }
 
 function siteOf(url: string, within: 'host' | 'site' | 'anywhere'): string {

@@ -3,6 +3,8 @@ export interface Gate {
   isOpen(): boolean;
   close(): void;
   open(): void;
+  /** Calls back each time it is opened; returns the undo. */
+  onOpen(listener: () => void): () => void;
   /** Resolves when the gate is open, or when the signal aborts. */
   passage(signal: AbortSignal): Promise<void>;
 }
@@ -16,6 +18,10 @@ export function createGate(): Gate {
     open() {
       open = true;
       for (const go of [...waiting]) go();
+    },
+    onOpen(listener) {
+      waiting.add(listener);
+      return () => void waiting.delete(listener);
     },
     passage(signal) {
       if (open || signal.aborted) return Promise.resolve();

@@ -1,18 +1,19 @@
-/** The crawl rules of scrapers, compiled once, and what their crawls have planned so far. */
-import { createCrawlBudget, type CrawlBudget } from '../policy/crawl-budget.ts';
-import { createFollowPolicy, type DecideFollow } from '../policy/follow-links.ts';
+/** The crawl rules of scrapers, compiled once. */
+import type { PageBudget } from '../domain/task.ts';
+import { createFollowPolicy, pageLimitsOf, type DecideFollow } from '../policy/follow-links.ts';
 import type { Scraper } from './scraper.ts';
 
 export interface Crawl {
   /** Undefined: the scraper has no rules. */
   readonly follow: DecideFollow | undefined;
-  readonly budget: CrawlBudget;
+  /** Of what its own links lead to. */
+  readonly budget: PageBudget | undefined;
 }
 
 interface Rules {
   readonly fromPage: DecideFollow | undefined;
   readonly fromNowhere: DecideFollow | undefined;
-  readonly budget: CrawlBudget;
+  readonly budget: PageBudget | undefined;
 }
 
 const kept = new WeakMap<Scraper, Rules>();
@@ -24,10 +25,11 @@ export function crawlOf(scraper: Scraper, hasUrl: boolean): Crawl {
   return { follow: hasUrl ? rules.fromPage : rules.fromNowhere, budget: rules.budget };
 }
 
-function compile({ crawl }: Scraper): Rules {
+function compile({ name, crawl }: Scraper): Rules {
+  const limits = crawl && pageLimitsOf(crawl);
   return {
     fromPage: crawl && createFollowPolicy(crawl),
     fromNowhere: crawl && createFollowPolicy({ ...crawl, within: 'anywhere' }),
-    budget: createCrawlBudget(),
+    budget: limits && { scope: name, ...limits },
   };
 }

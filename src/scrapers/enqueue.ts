@@ -3,9 +3,8 @@
  * before the task counts as done. Nothing is lost in between, and what is submitted twice is known by its id.
  */
 import { Failure } from '../domain/failure.ts';
-import type { FollowUp, TaskSpec } from '../domain/task.ts';
-import { hostOf, normalizeUrl } from '../domain/url.ts';
-import type { CrawlBudget } from '../policy/crawl-budget.ts';
+import type { FollowUp, PageBudget, PageLimits, TaskSpec } from '../domain/task.ts';
+import { normalizeUrl } from '../domain/url.ts';
 import type { DecideFollow, NotFollowed } from '../policy/follow-links.ts';
 import { readArguments, readRequest } from './read-enqueued.ts';
 import type { StandardSchema } from './standard-schema.ts';
@@ -22,6 +21,8 @@ export interface EnqueueOptions {
 
 export interface EnqueueRequest extends EnqueueOptions {
   readonly url?: string | URL;
+  /** Only so many pages of the run, and of a host in it, are led to by what this scraper enqueues with a budget. */
+  readonly budget?: PageLimits;
 }
 
 export type Enqueued = string | URL | EnqueueRequest;
@@ -51,7 +52,7 @@ export interface EnqueueParts {
   readonly task: TaskSpec;
   /** The rules of the scraper's own crawl. */
   readonly follow: DecideFollow | undefined;
-  readonly budget: CrawlBudget;
+  readonly budget: PageBudget | undefined;
   /** Where it is noted. */
   readonly noted: FollowUp[];
 }
@@ -85,16 +86,13 @@ export function createEnqueue({ task, follow, budget, noted }: EnqueueParts): En
         url: task.url ?? NOWHERE,
         depth: task.depth ?? 0,
         links: links.map(({ url = '' }) => url),
-        spentRun: budget.spentRun(task.run),
-        spentHost: (host) => budget.spentHost(task.run, host),
       });
       const wanted = new Map(decision.follow.map(({ url, raw }) => [raw ?? url, url]));
       for (const link of links) {
         const url = wanted.get(link.url ?? '');
         if (url === undefined) continue;
         wanted.delete(link.url ?? '');
-        note({ ...link, url });
-        budget.add(task.run, hostOf(url));
+        note({ ...link, url, ...(budget && { budget }) });
       }
       for (const [reason, many] of Object.entries(decision.refused)) refuse(reason as NotFollowed, many);
     }

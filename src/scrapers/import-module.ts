@@ -7,6 +7,7 @@ import { readFile } from 'node:fs/promises';
 import { createRequire, register } from 'node:module';
 import { pathToFileURL } from 'node:url';
 import { Failure, messageOf } from '../domain/failure.ts';
+import { program } from '../program.ts';
 import { isEsModule, stripsTypes } from './module-kind.ts';
 
 type Module = Readonly<Record<string, unknown>>;
@@ -45,9 +46,10 @@ function canImportTrawl(path: string, source: string): boolean {
 
 function registerHooks(): void {
   registered = true;
-  const own = (file: string): string => new URL(file, import.meta.url).href;
-  const data = { trawl: own('../index.js'), 'trawl/testing': own('../testing/test-scraper.js') };
-  register(own('./module-hooks.js'), { data });
+  const own = (path: string): string => pathToFileURL(path).href;
+  register(own(program.moduleHooks), {
+    data: { trawl: own(program.index), 'trawl/testing': own(program.testing) },
+  });
   // So that errors name the lines of the file as it was written.
   process.setSourceMapsEnabled(true);
 }

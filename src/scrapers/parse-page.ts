@@ -1,9 +1,10 @@
 /** A page with its HTML, parsed when somebody looks at it. */
-import { Failure } from '../domain/failure.ts';
+import { gunzipSync } from 'node:zlib';
+import { Failure, messageOf } from '../domain/failure.ts';
 import { parseDocument, type HtmlDocument } from '../extract/document.ts';
 import { compileExtractor, type Extractor } from '../extract/extractor.ts';
 import type { FieldSpec } from '../extract/field-spec.ts';
-import { parseSitemap } from '../extract/sitemap.ts';
+import { parseSitemap, SITEMAP_MAX_CHARACTERS, type Sitemap } from '../extract/sitemap.ts';
 import type { Page, ParsedPage } from './page.ts';
 
 type Fields = Readonly<Record<string, FieldSpec>>;
@@ -18,7 +19,7 @@ export function parsePage(page: Page): ParsedPage {
     get html() {
       return (html ??= parseDocument(page.text()));
     },
-    sitemap: () => parseSitemap(page.text(), page.url),
+    sitemap: () => readSitemap(page),
     extract(fields) {
       const { value, problems } = extractorOf(fields).extract(page).page;
       if (problems.length === 0) return value;
@@ -32,4 +33,23 @@ function extractorOf(fields: Fields): Extractor {
   let extractor = compiled.get(fields);
   if (!extractor) compiled.set(fields, (extractor = compileExtractor({ fields })));
   return extractor;
+}
+
+/** Also one that is stored packed (`sitemap.xml.gz`), as many sites have it. */
+export function readSitemap(page: Page): Sitemap {
+  return parseSitemap(isPacked(page.body) ? unpack(page) : page.text(), page.url);
+}
+
+function isPacked(body: Uint8Array): boolean {
+  return body[0] === 0x1f && body[1] === 0x8b;
+}
+
+function unpack({ body, url }: Page): string {
+  try {
+    return gunzipSync(body, { maxOutputLength: SITEMAP_MAX_CHARACTERS }).toString('utf8');
+  } catch (error) {
+    throw new Failure('TARGET', `the site map ${url} cannot be unpacked: ${messageOf(error)}`, {
+      cause: error,
+    });
+  }
 }

@@ -1,7 +1,16 @@
 /** What a handler hands to `enqueue` → the tasks that it means. Throws `INVALID` for what can be no task. */
 import { Failure } from '../domain/failure.ts';
 import { canonicalJson } from '../domain/task-id.ts';
-import { PRIORITIES, PRIORITY_MAX, type FollowUp, type Priority, type TaskSpec } from '../domain/task.ts';
+import {
+  PRIORITIES,
+  PRIORITY_MAX,
+  type FollowUp,
+  type PageBudget,
+  type PageLimits,
+  type Priority,
+  type TaskSpec,
+} from '../domain/task.ts';
+import { pageLimitsOf } from '../policy/follow-links.ts';
 import { TOKEN } from '../wire/names.ts';
 import { SUBMISSION_LIMITS } from '../wire/submission-fields.ts';
 import type { Enqueued, EnqueueOptions, EnqueueRequest } from './enqueue.ts';
@@ -30,7 +39,7 @@ function stageOf(first: unknown, second: unknown): string | undefined {
 export function readRequest(given: unknown, task: TaskSpec): FollowUp {
   if (typeof given !== 'object' || given === null)
     throw new Failure('INVALID', 'enqueue takes an address, a request, or a list of them');
-  const { scraper = task.scraper, url, input, key, priority } = given as EnqueueRequest;
+  const { scraper = task.scraper, url, input, key, priority, budget } = given as EnqueueRequest;
   if (typeof scraper !== 'string' || !TOKEN.test(scraper))
     throw new Failure('INVALID', 'enqueue: a scraper has a name of 1 to 64 letters, digits, - and _');
   if (key !== undefined && (key === '' || key.length > SUBMISSION_LIMITS.keyMaxLength))
@@ -47,7 +56,15 @@ export function readRequest(given: unknown, task: TaskSpec): FollowUp {
     ...(input !== undefined && { input }),
     ...(key !== undefined && { key }),
     priority: priority === undefined ? task.priority : readPriority(priority),
+    ...(budget !== undefined && { budget: readBudget(budget, task) }),
   };
+}
+
+function readBudget(limits: PageLimits, task: TaskSpec): PageBudget {
+  for (const pages of [limits.pagesPerRun, limits.pagesPerHost])
+    if (pages !== undefined && !(Number.isSafeInteger(pages) && pages >= 0))
+      throw new Failure('INVALID', 'enqueue: a budget is a whole number of pages');
+  return { scope: task.scraper, ...pageLimitsOf(limits) };
 }
 
 function checkInput(input: unknown): void {

@@ -74,7 +74,7 @@ export interface ScraperOptions {
   readonly engine?: Engine;
   /** Answers that mean "go away" at the sites of this scraper. */
   readonly blocks?: readonly BlockRule[];
-  /** Which of the addresses that it enqueues for itself are followed. Page budgets are counted by each worker. */
+  /** Which of the addresses that it enqueues for itself are followed. Page budgets hold for the run, whoever works on it. */
   readonly crawl?: FollowRules;
 }
 
@@ -92,6 +92,8 @@ export interface ScraperHooks {
 export interface Scraper extends ScraperOptions, ScraperHooks {
   /** Hard limit of one attempt. */
   readonly timeoutMs?: number;
+  /** Where a run starts that is given no addresses. */
+  readonly start?: readonly string[];
   /** Of what a task is given, and of what it emits. */
   readonly input?: StandardSchema;
   readonly item?: StandardSchema;

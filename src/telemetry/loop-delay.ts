@@ -26,14 +26,21 @@ interface Tally {
 
 /** Each look wakes the process: five times a second cost an idle one 0.07 % of a core, twenty times three times that. */
 const INTERVAL_MS = 200;
+/** A loop that has had next to nothing to do for a while holds nobody up, and is looked at this often. */
+const CALM_INTERVAL_MS = 2_000;
+const CALM_UTILIZATION = 0.1;
+const CALM_LOOKS = 10;
 
 export function watchLoopDelay(): LoopDelay {
   let last = performance.now();
   let worstMs = 0;
   const tallies: Tally[] = [];
+  let intervalMs = INTERVAL_MS;
+  let calmLooks = 0;
+  let utilization = performance.eventLoopUtilization();
   const look = (): void => {
     const now = performance.now();
-    const lateMs = Math.max(0, now - last - INTERVAL_MS);
+    const lateMs = Math.max(0, now - last - intervalMs);
     worstMs = Math.max(worstMs, lateMs);
     last = now;
     for (const tally of tallies) {
@@ -41,9 +48,15 @@ export function watchLoopDelay(): LoopDelay {
       tally.sumMs += lateMs;
       tally.looks += 1;
     }
+    const before = utilization;
+    utilization = performance.eventLoopUtilization();
+    const isCalm = performance.eventLoopUtilization(utilization, before).utilization < CALM_UTILIZATION;
+    calmLooks = isCalm ? calmLooks + 1 : 0;
+    intervalMs = calmLooks >= CALM_LOOKS ? CALM_INTERVAL_MS : INTERVAL_MS;
+    timer = setTimeout(look, intervalMs).unref();
   };
-  const timer = setInterval(look, INTERVAL_MS).unref();
-  return { ...openReader(), maxMs: () => worstMs, openReader, stop: () => clearInterval(timer) };
+  let timer = setTimeout(look, intervalMs).unref();
+  return { ...openReader(), maxMs: () => worstMs, openReader, stop: () => clearTimeout(timer) };
 
   function openReader(): LoopReader {
     const tally: Tally = { maxMs: 0, sumMs: 0, looks: 0 };

@@ -35,6 +35,8 @@ export interface Tally {
   fetched(outcome: string, facts: PageFacts): void;
   /** What was counted since it was last asked; undefined: nothing. */
   take(): TallySums | undefined;
+  /** Calls when something is counted where nothing was since the last taking out. One listener. */
+  onCount(listener: () => void): void;
 }
 
 /** Hosts that are told apart until the next taking out. */
@@ -71,11 +73,12 @@ interface Fresh {
 export function createTally(): Tally {
   let fresh = createFresh();
   let changed = false;
+  let tell = (): void => undefined;
 
   return {
     started: (role) => count(fresh.starts, role),
     refused(tasks) {
-      changed = true;
+      change();
       fresh.refused += tasks;
     },
     attempted: (ms) => observe(fresh.task, ms),
@@ -96,15 +99,22 @@ export function createTally(): Tally {
       changed = false;
       return taken;
     },
+    onCount: (listener) => void (tell = listener),
   };
 
-  function count(counts: Counts, name: string): void {
+  function change(): void {
+    if (changed) return;
     changed = true;
+    tell();
+  }
+
+  function count(counts: Counts, name: string): void {
+    change();
     counts[name] = (counts[name] ?? 0) + 1;
   }
 
   function observe(durations: Durations, ms: number): void {
-    changed = true;
+    change();
     const seconds = Math.max(0, ms) / 1e3;
     let bucket = 0;
     while (bucket < DURATION_BOUNDS_S.length && seconds > (DURATION_BOUNDS_S[bucket] as number)) bucket += 1;
@@ -122,7 +132,7 @@ export function createTally(): Tally {
   }
 
   function note(host: Host, { ms, status, blocked }: PageFacts): void {
-    changed = true;
+    change();
     const place = placeOf(status);
     host.requests[place] = (host.requests[place] ?? 0) + 1;
     host.seconds += Math.max(0, ms) / 1e3;

@@ -1,8 +1,11 @@
 /** A template as a function from a page to its items and to where it leads. Pure. */
 import { compileExtractor, type Extraction, type Extractor } from '../extract/extractor.ts';
 import type { FieldSpec, SourcePage } from '../extract/field-spec.ts';
+import { SITEMAP_ENTRIES_MAX, type Sitemap } from '../extract/sitemap.ts';
+import type { PageLimits } from '../domain/task.ts';
 import {
   createFollowPolicy,
+  pageLimitsOf,
   type DecideFollow,
   type FollowLink,
   type NotFollowed,
@@ -12,12 +15,12 @@ import { nextField, pickNext } from './next-page.ts';
 import type { FollowRule, PageRule, Template } from './template.ts';
 
 export interface TemplatePage extends SourcePage {
+  /** The page read as a site map. */
+  readonly sitemap: () => Sitemap;
   /** Links away from where the run started. */
   readonly depth?: number | undefined;
   /** Its place in a list that goes over several pages, from 1. */
   readonly page?: number | undefined;
-  readonly spentRun?: number | undefined;
-  readonly spentHost?: ((host: string) => number) | undefined;
 }
 
 export interface BadItem {
@@ -29,6 +32,7 @@ export interface BadItem {
 export interface FollowedLink extends FollowLink {
   readonly scraper: string | undefined;
   readonly priority: number | undefined;
+  readonly budget: PageLimits | undefined;
 }
 
 export interface PageResult {
@@ -50,7 +54,14 @@ interface CompiledRule {
   readonly rule: PageRule;
   readonly match: readonly UrlPattern[] | undefined;
   readonly extractor: Extractor;
-  readonly follow: readonly { readonly rule: FollowRule; readonly decide: DecideFollow }[];
+  readonly follow: readonly CompiledFollow[];
+}
+
+interface CompiledFollow {
+  readonly rule: FollowRule;
+  readonly decide: DecideFollow;
+  /** Of further site maps: they lead to pages, and only pages have to be wanted. */
+  readonly decideMaps: DecideFollow;
 }
 
 const NEXT = 'next';
@@ -89,13 +100,17 @@ export function compileTemplate({ pages }: Template): CompiledTemplate {
 function compileRule(rule: PageRule): CompiledRule {
   const next = rule.next && nextField(rule.next);
   const links: Record<string, FieldSpec> = next ? { [NEXT]: next } : {};
-  for (const [index, { links: css = 'a[href]' }] of rule.follow.entries())
-    links[`follow${index}`] = { css, attr: 'href', all: true };
+  for (const [index, { links: css = 'a[href]', sitemap }] of rule.follow.entries())
+    if (sitemap !== true) links[`follow${index}`] = { css, attr: 'href', all: true };
   return {
     rule,
     match: rule.match?.map(compileUrlPattern),
     extractor: compileExtractor({ fields: rule.fields ?? {}, items: rule.items, links }),
-    follow: rule.follow.map((each) => ({ rule: each, decide: createFollowPolicy(each) })),
+    follow: rule.follow.map((each) => ({
+      rule: each,
+      decide: createFollowPolicy(each),
+      decideMaps: createFollowPolicy({ ...each, include: undefined }),
+    })),
   };
 }
 
@@ -106,21 +121,36 @@ function decideLinks(
 ): Pick<PageResult, 'links' | 'refused'> {
   const links: FollowedLink[] = [];
   const refused: Partial<Record<NotFollowed, number>> = {};
-  for (const [index, { rule, decide }] of follow.entries()) {
-    const hrefs = extraction.links.value[`follow${index}`];
+  for (const [index, { rule, decide, decideMaps }] of follow.entries()) {
+    if (rule.sitemap === true) {
+      const { pages, maps } = page.sitemap();
+      const linksMax = SITEMAP_ENTRIES_MAX;
+      add(decideMaps, urlsOf(maps), { ...rule, scraper: undefined, linksMax });
+      add(decide, urlsOf(pages), { ...rule, linksMax });
+    } else add(decide, resolveAll(extraction.links.value[`follow${index}`], extraction.base), rule);
+  }
+  return { links, refused };
+
+  function add(
+    decide: DecideFollow,
+    found: readonly string[],
+    { scraper, priority, linksMax, ...rule }: FollowRule & { linksMax?: number },
+  ): void {
+    const budget = pageLimitsOf(rule);
     const decision = decide({
       url: page.url,
       depth: page.depth ?? 0,
-      links: resolveAll(hrefs, extraction.base),
-      spentRun: page.spentRun,
-      spentHost: page.spentHost,
+      links: found,
+      ...(linksMax === undefined ? {} : { linksMax }),
     });
-    for (const link of decision.follow)
-      links.push({ ...link, scraper: rule.scraper, priority: rule.priority });
+    for (const link of decision.follow) links.push({ ...link, scraper, priority, budget });
     for (const [reason, many] of Object.entries(decision.refused))
       refused[reason as NotFollowed] = (refused[reason as NotFollowed] ?? 0) + many;
   }
-  return { links, refused };
+}
+
+function urlsOf(entries: Sitemap['pages']): string[] {
+  return entries.map(({ url }) => url);
 }
 
 /** `mailto:` and the like are no links to follow, and no problem either. */

@@ -57,8 +57,9 @@ const nextShape: Shape<NextRule> = (value, report, path) => {
   return { kind: 'offset', param: read.offset, step: read.step ?? 1, max };
 };
 
-const follow: Shape<FollowRule> = record({
+const followMembers = record({
   links: selector,
+  sitemap: flag,
   include: urlPatterns,
   exclude: urlPatterns,
   depth: count,
@@ -69,6 +70,13 @@ const follow: Shape<FollowRule> = record({
   scraper: word,
   priority: scalar(integer({ min: 0, max: 9 })),
 });
+
+const follow: Shape<FollowRule> = (value, report, path) => {
+  const read = followMembers(value, report, path);
+  if (read?.sitemap === true && read.links !== undefined)
+    report(value.at, `${path} has both links and sitemap; a site map has no links to select`);
+  return read;
+};
 
 const pageMembers = {
   fields: fieldsOf(false),

@@ -1,10 +1,9 @@
 /** A template as a scraper: the rest of the system does not know the difference. */
 import type { Mode } from '../domain/mode.ts';
 import { Failure } from '../domain/failure.ts';
-import { hostOf, normalizeUrl } from '../domain/url.ts';
-import { createCrawlBudget, type CrawlBudget } from '../policy/crawl-budget.ts';
 import type { EnqueueRequest } from '../scrapers/enqueue.ts';
 import type { Page } from '../scrapers/page.ts';
+import { readSitemap } from '../scrapers/parse-page.ts';
 import type { Scraper, ScraperContext } from '../scrapers/scraper.ts';
 import { compileTemplate, type PageResult } from './compile-template.ts';
 import { parseTemplate } from './parse-template.ts';
@@ -43,7 +42,6 @@ export function loadTemplate(text: string, file: string): TemplateScraper {
 export function createTemplateScraper(template: Template): TemplateScraper {
   const { name, mode, engine, start, timeoutMs, retries, robots, limits, egress } = template;
   const compiled = compileTemplate(template);
-  const budget = createCrawlBudget();
   return {
     name,
     mode,
@@ -56,24 +54,22 @@ export function createTemplateScraper(template: Template): TemplateScraper {
     ...(egress === undefined ? {} : { egress: defined(egress) }),
     async run(context): Promise<TemplateSummary> {
       const page = await fetchPage(template, context);
-      const { run } = context.task;
       const number = pageNumber(context.input['page']);
       const result = compiled.extract({
         url: page.url,
         headers: page.headers,
         text: page.text,
         json: page.json,
+        sitemap: () => readSitemap(page),
         depth: context.task.depth ?? 0,
         page: number,
-        spentRun: budget.spentRun(run),
-        spentHost: (host) => budget.spentHost(run, host),
       });
       if (result.rule === -1) throw noRule(name, page.url);
       for (const item of result.items) {
         if (result.kind === undefined) context.emit(item);
         else context.emit(result.kind, item);
       }
-      const followed = enqueueAll(context, result, { budget, number });
+      const followed = enqueueAll(context, result, number);
       return {
         published: result.items.length,
         total: result.items.length + result.bad.length,
@@ -94,22 +90,17 @@ async function fetchPage({ headers }: Template, context: ScraperContext): Promis
   return context.fetch(context.url, { headers });
 }
 
-function enqueueAll(
-  context: ScraperContext,
-  { next, links }: PageResult,
-  { budget, number }: { budget: CrawlBudget; number: number },
-): number {
-  const requests: EnqueueRequest[] = links.map(({ url, raw, scraper, priority }) => ({
+function enqueueAll(context: ScraperContext, { next, links }: PageResult, number: number): number {
+  const requests: EnqueueRequest[] = links.map(({ url, raw, scraper, priority, budget }) => ({
     url,
     ...(raw === undefined ? {} : { input: { rawUrl: raw } }),
     ...(scraper === undefined ? {} : { scraper }),
     ...(priority === undefined ? {} : { priority }),
+    ...(budget === undefined ? {} : { budget }),
   }));
   if (next !== undefined) requests.push({ url: next, input: { ...context.input, page: number + 1 } });
   if (requests.length === 0) return 0;
-  const { enqueued } = context.enqueue(requests);
-  for (const { url } of links) budget.add(context.task.run, hostOf(url), normalizeUrl(url));
-  return enqueued;
+  return context.enqueue(requests).enqueued;
 }
 
 /** Of a list that goes over several pages; the first unless an earlier page said otherwise. */

@@ -18,6 +18,8 @@ export type NextRule = { readonly max: number } & (
 export interface FollowRule extends FollowRules {
   /** Of the links; `a[href]` if not said. */
   readonly links?: string | undefined;
+  /** The page is a site map: what it lists is followed instead of links, and further site maps that it names. */
+  readonly sitemap?: boolean | undefined;
   /** Who gets them; the template itself if not said. */
   readonly scraper?: string | undefined;
   readonly priority?: number | undefined;

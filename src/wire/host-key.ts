@@ -9,8 +9,23 @@ const KEY = /^[-_a-z0-9]+(\.[-_a-z0-9]+)*(=\d{1,5})?$/;
 /** A name of the internet has 253 characters at most, and the port six more. */
 const KEY_MAX_CHARACTERS = 260;
 
+/** A worker asks for the same few hosts again and again, several times for each page. */
+const known = new Map<string, string>();
+const KNOWN_MAX = 5_000;
+
 /** Throws `INVALID` for a host that no server of the internet can have. */
 export function hostKey(url: URL): string {
+  const { host } = url;
+  let key = known.get(host);
+  if (key === undefined) {
+    key = makeKey(url);
+    if (known.size >= KNOWN_MAX) known.clear();
+    known.set(host, key);
+  }
+  return key;
+}
+
+function makeKey(url: URL): string {
   const name = url.hostname
     .toLowerCase()
     .replace(/^\[|\]$/g, '')

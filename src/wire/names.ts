@@ -20,6 +20,10 @@ export interface Names {
   /** Where to submit tasks of a scraper: into a run, or into the scraper's standing run. */
   submit(scraper: string, run?: string): string;
   task(task: { priority: number; scraper: string; run: string; id: string }): string;
+  /** The same in the lanes of its scraper alone, where only workers stand that have it. */
+  only(task: { priority: number; scraper: string; run: string; id: string }): string;
+  /** Where ready tasks of any scraper and priority lie: every place of one, or with `*` of a run, or of all. */
+  ready(task: { run: string; id: string }): readonly string[];
   /** A task that waits for its time. */
   delay(task: { run: string; id: string }): string;
   /** A task that is held back until somebody lets it go on. */
@@ -30,6 +34,8 @@ export interface Names {
   dead(run: string, id: string): string;
   /** How much one writer has changed in a run. */
   count(run: string, writer: string): string;
+  /** What the page budget of a scraper has granted in a run: a page, or how many. */
+  page(run: string, scope: string, mark: string): string;
   /** A piece of what a task emitted and one record does not hold. */
   blob(task: { run: string; id: string }, upload: string, piece: string): string;
   schedule(name: string): string;
@@ -60,11 +66,14 @@ export function createNames(namespace: string): Names {
     localize,
     submit: (scraper, run) => `${namespace}.submit.${scraper}${run === undefined ? '' : `.${run}`}`,
     task: ({ priority, scraper, run, id }) => `${namespace}.task.${priority}.${scraper}.${run}.${id}`,
+    only: ({ priority, scraper, run, id }) => `${namespace}.only.${priority}.${scraper}.${run}.${id}`,
+    ready: ({ run, id }) => ['task', 'only'].map((place) => `${namespace}.${place}.*.*.${run}.${id}`),
     delay: ({ run, id }) => `${namespace}.delay.${run}.${id}`,
     parked: ({ run, id }) => `${namespace}.parked.${run}.${id}`,
     ledger: (run, id) => `${namespace}.ledger.${run}.${id}`,
     dead: (run, id) => `${namespace}.dead.${run}.${id}`,
     count: (run, writer) => `${namespace}.count.${run}.${writer}`,
+    page: (run, scope, mark) => `${namespace}.page.${run}.${scope}.${mark}`,
     blob: ({ run, id }, upload, piece) => `${namespace}.blob.${run}.${id}.${upload}.${piece}`,
     schedule: (name) => `${namespace}.schedule.${name}`,
     due: (name) => `${namespace}.due.${name}`,
@@ -108,6 +117,8 @@ export const keys = {
   allPauses: 'control.pause.>',
   /** How many workers the autoscaler wants. */
   scale: 'control.scale',
+  /** Which scrapers have lanes of their own. */
+  routes: 'control.routes',
   /** What one life of an actor has counted. */
   tally: (role: string, life: string): string => `tally.${role}.${life}`,
   /** What all lives have counted that are over. */

@@ -1,7 +1,8 @@
 /** The fields of a task that Trawl itself reads, from an object or from a header of the message. */
 import { Failure } from '../domain/failure.ts';
 import { isRunId } from '../domain/run-id.ts';
-import { PRIORITIES, PRIORITY_MAX, type Priority } from '../domain/task.ts';
+import { PRIORITIES, PRIORITY_MAX, type PageBudget, type Priority } from '../domain/task.ts';
+import { TOKEN } from './names.ts';
 
 /** What one message may hold. */
 export interface SubmissionLimits {
@@ -82,6 +83,25 @@ export function parseDepth(text: string): number {
 export function parseParent(text: string): string {
   if (TASK_ID.test(text)) return text;
   throw new Failure('INVALID', `it must be the id of a task, not ${shown(text)}`);
+}
+
+const AMOUNT = String.raw`(-|\d{1,15})`;
+const BUDGET = new RegExp(`^(\\S+) ${AMOUNT} ${AMOUNT}$`);
+
+/** `<scraper> <pages of the run> <pages of a host>`; `-` is no limit. */
+export function parseBudget(text: string): PageBudget {
+  const [, scope = '', perRun = '', perHost = ''] = BUDGET.exec(text) ?? [];
+  if (!TOKEN.test(scope))
+    throw new Failure('INVALID', `it must be a scraper and two numbers of pages, or -, not ${shown(text)}`);
+  return {
+    scope,
+    ...(perRun !== '-' && { pagesPerRun: Number(perRun) }),
+    ...(perHost !== '-' && { pagesPerHost: Number(perHost) }),
+  };
+}
+
+export function formatBudget({ scope, pagesPerRun, pagesPerHost }: PageBudget): string {
+  return `${scope} ${pagesPerRun ?? '-'} ${pagesPerHost ?? '-'}`;
 }
 
 /** A value in a sentence: short, whatever it is. */

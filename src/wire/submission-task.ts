@@ -8,7 +8,7 @@
  * in `input` is: two tasks with one URL that should both run need a `key`.
  */
 import { Failure } from '../domain/failure.ts';
-import type { Priority } from '../domain/task.ts';
+import type { PageBudget, Priority } from '../domain/task.ts';
 import { createTaskId } from '../domain/task-id.ts';
 import { normalizeUrl, type NormalizeOptions } from '../domain/url.ts';
 import { refuseHostile } from './plain.ts';
@@ -47,6 +47,7 @@ export interface Envelope {
   /** All tasks of a message were enqueued by one task, or by none. */
   readonly depth: number | undefined;
   readonly parent: string | undefined;
+  readonly budget: PageBudget | undefined;
   readonly dropTracking: boolean;
   readonly now: number;
   readonly limits: SubmissionLimits;

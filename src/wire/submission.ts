@@ -4,15 +4,18 @@
  * one task in `submission-task.ts`.
  *
  * The headers Trawl-Priority, Trawl-Run, Trawl-Not-Before and, for a single task, Trawl-Key hold for every task of the
- * message; a field of the task beats the header. Trawl-Depth and Trawl-Parent say which task enqueued them. Nothing submitted vanishes: a member that is no task becomes a
+ * message; a field of the task beats the header. Trawl-Depth and Trawl-Parent say which task enqueued them, and
+ * Trawl-Budget how many of their kind the run may have. Nothing submitted vanishes: a member that is no task becomes a
  * problem that keeps its bytes and costs its neighbours nothing, and a message that cannot be read at all, or whose
  * subject or headers are wrong, becomes one problem that keeps all of them.
  */
 import { asFailure, Failure } from '../domain/failure.ts';
 import { defaultRunId } from '../domain/run-id.ts';
+import type { PageBudget } from '../domain/task.ts';
 import { createProblemId } from '../domain/task-id.ts';
 import { TOKEN } from './names.ts';
 import {
+  parseBudget,
   parseDepth,
   parseKey,
   parseNotBefore,
@@ -28,6 +31,7 @@ import { agreeOnRun, parseTask, runOf, type Envelope, type ParsedRequest } from 
 /** What a worker says about the tasks that a task of its own led to. */
 export const DEPTH_HEADER = 'Trawl-Depth';
 export const PARENT_HEADER = 'Trawl-Parent';
+export const BUDGET_HEADER = 'Trawl-Budget';
 
 export interface Submission {
   /** Tokens of the subject. */
@@ -58,6 +62,8 @@ export interface ParsedSubmission {
   readonly problems: readonly ParsedProblem[];
   /** Members that are the same task as an earlier one of the message, which alone was kept. */
   readonly duplicates: number;
+  /** That holds for all its tasks. */
+  readonly budget?: PageBudget;
 }
 
 /** Never throws. Every member is in exactly one of requests, problems and duplicates. */
@@ -98,7 +104,8 @@ function parseMembers(members: Members, envelope: Envelope, messageBytes: number
       problems.push(describe({ index, scraper: envelope.scraper, ...(run && { run }), original }, error));
     }
   }
-  return { requests, problems, duplicates: members.count - requests.length - problems.length };
+  const duplicates = members.count - requests.length - problems.length;
+  return { requests, problems, duplicates, ...(envelope.budget && { budget: envelope.budget }) };
 }
 
 function describe(problem: Omit<ParsedProblem, 'id' | 'reason'>, error: unknown): ParsedProblem {
@@ -119,6 +126,7 @@ function readEnvelope(submission: Submission): Envelope {
     notBefore: fromHeader('Trawl-Not-Before', (text) => parseNotBefore(text, { now, limits })),
     depth: fromHeader(DEPTH_HEADER, parseDepth),
     parent: fromHeader(PARENT_HEADER, parseParent),
+    budget: fromHeader(BUDGET_HEADER, parseBudget),
     dropTracking: submission.dropTracking === true,
     now,
     limits,

@@ -26,6 +26,8 @@ const options = {
 };
 const packr = new Packr(options);
 
+const VERSION_FIELD = Buffer.concat([packr.pack('v'), packr.pack(VERSION)]);
+
 const count = v.pipe(v.number(), v.integer(), v.minValue(0));
 const epochMs = count;
 const text = v.string();
@@ -154,7 +156,7 @@ export function encodeStamp({ writer, group }: Stamp): Uint8Array {
 /** A packed record with a stamp: a map of a few fields is its size, in the first byte, and then the fields. */
 export function addStamp(entry: Uint8Array, end: Uint8Array): Uint8Array {
   const size = entry[0] ?? 0;
-  if (size < SMALL_MAP || size >= SMALL_MAP + SMALL_MAP_FIELDS) throw new Failure('INTERNAL', 'no small map');
+  if (!isSmallMap(size)) throw new Failure('INTERNAL', 'no small map');
   const whole = Buffer.allocUnsafe(entry.length + end.length);
   whole.set(entry);
   whole.set(end, entry.length);
@@ -175,15 +177,32 @@ export const decodeCount = (bytes: Uint8Array): CountRecord => unpack('a count',
 
 function pack(what: string, value: object): Uint8Array {
   try {
-    // A copy, because the packer's own buffer is as large as the largest message so far, and a publisher that waits
-    // for the acknowledgement of a small one would hold all of it.
-    return Buffer.from(packr.pack({ v: VERSION, ...value }));
+    return addVersion(packr.pack(value));
   } catch (cause) {
     throw new Failure('INVALID', `${what} cannot be stored: ${messageOf(cause)}`, {
       cause,
       hint: 'Emit plain data: text, numbers, lists, objects and bytes.',
     });
   }
+}
+
+/**
+ * A copy, because the packer's own buffer is as large as the largest message so far, and a publisher that waits for the
+ * acknowledgement of a small one would hold all of it. The version goes in front of the fields while they are copied.
+ */
+function addVersion(packed: Uint8Array): Uint8Array {
+  const size = packed[0] ?? 0;
+  if (!isSmallMap(size)) throw new Failure('INTERNAL', 'no small map');
+  const whole = Buffer.allocUnsafe(packed.length + VERSION_FIELD.length);
+  whole[0] = size + 1;
+  whole.set(VERSION_FIELD, 1);
+  whole.set(packed.subarray(1), 1 + VERSION_FIELD.length);
+  return whole;
+}
+
+/** Of which one more field still makes a small map. */
+function isSmallMap(first: number): boolean {
+  return first >= SMALL_MAP && first < SMALL_MAP + SMALL_MAP_FIELDS;
 }
 
 function unpack<Schema extends v.GenericSchema>(

@@ -140,7 +140,7 @@ async function sendBare(n: number, egress: Parameters<typeof engine.send>[0]['eg
 /** Like an attempt of a task that fetches one page. */
 async function fetchOne(from: Fetcher, n: number, by: Scraper): Promise<void> {
   const spec = { id: `t${n}`, run: 'bench', scraper: by.name, priority: 5 as const, createdAt: 0 };
-  const attempt = from.open({ task: { spec, triedProxies: [] }, scraper: by, signal: forever });
+  const attempt = from.open({ task: { spec, triedProxies: [] }, scraper: by, life: new AbortController() });
   try {
     const { status } = await attempt.fetch(urlOf(n));
     if (status !== 200) throw new Error(`status ${status}`);

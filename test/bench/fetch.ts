@@ -22,11 +22,11 @@ import { withTeardown, type Stage } from './stage.ts';
 const bench = openBench('fetch');
 const AT_ONCE = 50;
 const COUNTS: Readonly<Record<string, number>> = {
-  ours: bench.size(6_000, 100),
-  bare: bench.size(8_000, 100),
-  CheerioCrawler: bench.size(700, 20),
-  'HttpCrawler, unparsed': bench.size(1_200, 20),
-  'CheerioCrawler × 2': bench.size(500, 20),
+  ours: bench.size(15_000, 100),
+  bare: bench.size(20_000, 100),
+  CheerioCrawler: bench.size(400, 20),
+  'HttpCrawler, unparsed': bench.size(700, 20),
+  'CheerioCrawler × 2': bench.size(300, 20),
   Scrapy: bench.size(500, 20),
   'Scrapy, unparsed': bench.size(1_000, 20),
   'Scrapy × 2': bench.size(400, 20),

@@ -7,7 +7,7 @@ import { loadConfig } from '../../src/config/load.ts';
 import type { Role } from '../../src/domain/role.ts';
 import { applyTopology } from '../../src/nats/apply-topology.ts';
 import type { Connection } from '../../src/nats/connect.ts';
-import { projectRoot } from '../../src/project-root.ts';
+import { program } from '../../src/program.ts';
 import {
   guard,
   startNatsServer,
@@ -67,7 +67,7 @@ export async function openStage(
     role: Role,
     { id = `bench-${role}`, node = profiling(role) }: ActorOptions = {},
   ): ChildProcess {
-    const args = [...node, `${projectRoot}/dist/src/cli/main.js`, role, '--id', id];
+    const args = [...node, program.main, role, '--id', id];
     const child = spawn(process.execPath, args, {
       env: { PATH: process.env['PATH'] ?? '', ...env },
       cwd: home,

@@ -1,14 +1,7 @@
-/**
- * The country registry: India on the cluster, Russia in one process, by the same code and the same command. Beside it the
- * script that waits for people, on the same cluster.
- */
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
+/** The country registry: India on the cluster, Russia in one process, by the same code and the same command. */
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { text } from 'node:stream/consumers';
 import t from 'tap';
-import { findProfile } from '../../src/demo-site/people.ts';
 import { openDemoSite } from '../kit/demo-world.ts';
 import { example } from '../kit/example-world.ts';
 import { installTrawl } from '../kit/trawl.ts';
@@ -27,10 +20,9 @@ const site = await openDemoSite(t, { products: URLS, logMax: 3 * URLS });
 const trawl = await installTrawl(t, {
   WORKERS: '2',
   TRAWL_REGISTRY: example('countries/registry.yaml'),
-  TRAWL_WORKER_SCRAPERS: [example('countries/scrapers'), example('people/scrapers')].join(','),
+  TRAWL_WORKER_SCRAPERS: example('countries/scrapers'),
   TRAWL_WORKER_CONCURRENCY: '30',
   TRAWL_FETCH_ALLOW_LOOPBACK: `127.0.0.1:${site.port}`,
-  PEOPLE_URL: `${site.url}/api`,
 });
 const listOf = (name: string, count: number): string => {
   const file = join(trawl.home, '..', name);
@@ -58,19 +50,4 @@ t.test('India runs on the cluster: 10,000 addresses, each once', { timeout: 120_
   const { stdout } = await trawl.run('results', queued.run_id, '--format', 'csv');
   const ids = new Set([...stdout.matchAll(/,india,(\d+),/g)].map(([, id]) => id));
   t.equal(ids.size, URLS);
-});
-
-t.test('a script asks for people and waits for all of them', { timeout: 60_000 }, async (t) => {
-  const script = spawn(process.execPath, [example('people/wait-for-all.mjs'), 'ada', 'missing-person'], {
-    env: trawl.env,
-    stdio: ['ignore', 'pipe', 'inherit'],
-  });
-  const [said, [code]] = await Promise.all([
-    text(script.stdout),
-    once(script, 'close') as Promise<[number | null]>,
-  ]);
-  t.equal(code, 0);
-  t.match(said, `ada ${findProfile(1, 'ada')?.followers ?? 0} followers\n`);
-  t.match(said, /missing-person REJECTED: .*404/);
-  t.match(said, /done_with_errors, 1 done, 1 dead\n$/);
 });

@@ -11,6 +11,7 @@ import { localConfig } from '../../src/local/prometheus.ts';
 import { prometheusPort } from '../../src/local/layout.ts';
 import { findBusyPorts } from '../../src/local/ports.ts';
 import type { ActorRow } from '../../src/policy/actor-rows.ts';
+import { program } from '../../src/program.ts';
 import { projectRoot } from '../../src/project-root.ts';
 import { busySettings, firstLines, startSite, work } from '../kit/busy-cluster.ts';
 import { ACTOR_METRICS, CLUSTER_METRICS, ROLE_METRICS } from '../kit/metric-names.ts';
@@ -22,8 +23,8 @@ import { untilSo } from '../kit/small-cluster.ts';
 import { installTrawl, type Program } from '../kit/trawl.ts';
 
 t.test('every panel of every dashboard has data', { timeout: 170_000 }, async (t) => {
-  const program = needPrometheus(t, 'prometheus');
-  if (program === undefined) return;
+  const binary = needPrometheus(t, 'prometheus');
+  if (binary === undefined) return;
   const trawl = await installTrawl(t, busySettings(t));
   const { port, proxyFile } = await startSite(trawl);
   const refused = await trawl.run('observe');
@@ -39,7 +40,7 @@ t.test('every panel of every dashboard has data', { timeout: 170_000 }, async (t
   const exporter = pageOf(actors, 'exporter');
   const startedMs = Date.now();
   const prometheus = await startPrometheus(t, {
-    program,
+    program: binary,
     config: localConfig(new URL(exporter).host).replaceAll(': 15s', ': 1s'),
   });
   // A change can only be seen by somebody who knows what was before it.
@@ -160,7 +161,7 @@ async function observes(t: Test, trawl: Program): Promise<void> {
   const [code] = (await once(child, 'exit')) as [number | null];
   t.equal(code, 0, 'being told to stop is no failure');
 
-  const none = await createShell(trawl)('node dist/src/cli/main.js observe', { PROMETHEUS: '/nonexistent' });
+  const none = await createShell(trawl)(`node ${program.main} observe`, { PROMETHEUS: '/nonexistent' });
   t.equal(none.code, 1);
   t.match(none.said, /no prometheus is to be had[\s\S]*on the PATH, or name it with PROMETHEUS/);
 }

@@ -206,3 +206,29 @@ t.test('where a run takes place', { timeout: 120_000 }, async (t) => {
     stderr: /config\/scrapers\.yaml:1:14: .*must be one of single, distributed/,
   });
 });
+
+t.test(
+  'a template that names where it starts needs no list, and reads site maps',
+  { timeout: 60_000 },
+  async (t) => {
+    const site = await openDemoSite(t, { products: 40 });
+    const trawl = await install(t, site.port);
+    const template = `
+name: mapped
+start: http://127.0.0.1:${site.port}/sitemap.xml
+pages:
+  - match: /sitemap.xml
+    follow: { sitemap: true, include: '/product/1*' }
+  - match: /product/*
+    fields: { id: { css: .offer, attr: data-id, type: integer, required: true } }
+`;
+    writeFileSync(join(trawl.home, '..', 'config/scrapers/mapped.yaml'), template);
+    const { code, stdout, stderr } = await trawl.run('run', 'mapped', '--json');
+    t.equal(code, 0, stderr);
+    const answer = JSON.parse(stdout) as Answer;
+    t.match(answer, { status: 'done', enqueued: 1, counts: { done: 12 } });
+    const none = await trawl.run('run', 'pages');
+    t.equal(none.code, 2);
+    t.match(none.stderr, /urls-file/);
+  },
+);

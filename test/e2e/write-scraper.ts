@@ -5,11 +5,11 @@ import { existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import t from 'tap';
+import { program } from '../../src/program.ts';
 import { projectRoot } from '../../src/project-root.ts';
 import { openDemoSite } from '../kit/demo-world.ts';
 import { guard, temporaryFolder, type Teardown } from '../kit/nats-server.ts';
 
-const MAIN = join(projectRoot, 'dist/src/cli/main.js');
 const folder = temporaryFolder(t);
 mkdirSync(join(folder, 'node_modules'));
 symlinkSync(projectRoot, join(folder, 'node_modules/trawl'));
@@ -48,25 +48,25 @@ t.test('a new scraper passes its own test, in every language', { timeout: 120_00
     ['typed', 'typed.ts', '--ts'],
     ['sheet', 'sheet.yaml', '--template'],
   ] as const) {
-    const written = await run(t, MAIN, 'new', name, ...flags);
+    const written = await run(t, program.main, 'new', name, ...flags);
     t.match(written, { code: 0, out: new RegExp(`Wrote .*${file} and [\\s\\S]*npx trawl try ${name}`) });
     t.ok(existsSync(scraperFile(file)));
     const tested = await run(t, '--test', scraperFile(`${name}.test.mjs`));
     t.match(tested, { code: 0, out: /# pass 2/ }, tested.out);
   }
-  const again = await run(t, MAIN, 'new', 'plain');
+  const again = await run(t, program.main, 'new', 'plain');
   t.match(again, { code: 1, err: /is there already/ }, 'nothing is written over');
-  t.match(await run(t, MAIN, 'new', 'a.b'), { code: 2, err: /letters, digits/ });
-  t.match(await run(t, MAIN, 'new', 'x', '--ts', '--template'), { code: 2, err: /not both/ });
+  t.match(await run(t, program.main, 'new', 'a.b'), { code: 2, err: /letters, digits/ });
+  t.match(await run(t, program.main, 'new', 'x', '--ts', '--template'), { code: 2, err: /not both/ });
 });
 
 t.test('one task, here and now', { timeout: 60_000 }, async (t) => {
-  const seen = await run(t, MAIN, 'try', 'plain', '--url', `${site.url}/`);
+  const seen = await run(t, program.main, 'try', 'plain', '--url', `${site.url}/`);
   t.equal(seen.code, 0, seen.err);
   t.match(seen.out, /^plain \(config\/scrapers\/plain\.mjs\): done after \d+ ms/);
   t.match(seen.out, /GET +200 +\d+ +\d+ +direct +http/);
   t.match(seen.out, /Items: 1\n {2}\{"url":/);
-  const json = await run(t, MAIN, 'try', 'typed', '--url', `${site.url}/`, '--json');
+  const json = await run(t, program.main, 'try', 'typed', '--url', `${site.url}/`, '--json');
   t.match(JSON.parse(json.out), {
     scraper: 'typed',
     ok: true,
@@ -88,18 +88,18 @@ export default defineScraper({
 });\n`,
   );
   writeFileSync(scraperFile('broken.mjs'), 'export default {\n  name: "broken",,\n};\n');
-  const failed = await run(t, MAIN, 'try', 'bad', '--input', '{"a":1}');
+  const failed = await run(t, program.main, 'try', 'bad', '--input', '{"a":1}');
   t.match(failed, { code: 1, out: /Error: INTERNAL: Cannot read[\s\S]*bad\.mjs:5/ });
-  const broken = await run(t, MAIN, 'try', 'broken', '--url', `${site.url}/`);
+  const broken = await run(t, program.main, 'try', 'broken', '--url', `${site.url}/`);
   t.match(broken, { code: 2, err: /broken\.mjs: line 2: Unexpected token[\s\S]*Known here: bad, plain/ });
-  t.match(await run(t, MAIN, 'try', 'bad', '--input', '[1]'), { code: 2, err: /object of JSON/ });
-  const gone = await run(t, MAIN, 'try', 'plain', '--url', `${site.url}/nowhere`, '--json');
+  t.match(await run(t, program.main, 'try', 'bad', '--input', '[1]'), { code: 2, err: /object of JSON/ });
+  const gone = await run(t, program.main, 'try', 'plain', '--url', `${site.url}/nowhere`, '--json');
   t.equal(gone.code, 1);
   t.match(JSON.parse(gone.out), { ok: false, error: { code: 'REJECTED' }, items: [] });
 });
 
 t.test('again after every change, until it is told to stop', { timeout: 60_000 }, async (t) => {
-  const child = start(t, MAIN, 'dev', 'plain', '--url', `${site.url}/`);
+  const child = start(t, program.main, 'dev', 'plain', '--url', `${site.url}/`);
   let said = '';
   let look = (): void => undefined;
   for (const stream of [child.stdout, child.stderr])

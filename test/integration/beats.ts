@@ -4,14 +4,16 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { hostname } from 'node:os';
 import type { BeatPatch } from '../../src/domain/beat.ts';
-import { listBeats } from '../../src/nats/beats.ts';
+import { listBeats, type BeatChange } from '../../src/nats/beats.ts';
 import { openBucket, type Bucket } from '../../src/nats/bucket.ts';
 import type { Identity } from '../../src/nats/identity.ts';
+import { shareBeats } from '../../src/nats/shared-beats.ts';
 import { createLog } from '../../src/telemetry/log.ts';
 import { claim, watch } from '../kit/actors.ts';
 import { bytes, openClusterBucket, text } from '../kit/cluster-bucket.ts';
 import { deafen } from '../kit/deafen.ts';
 import { quietLog, startNatsServer } from '../kit/nats-server.ts';
+import { untilSo } from '../kit/small-cluster.ts';
 
 const server = await startNatsServer(t);
 const { bucket, connection } = await openClusterBucket(server);
@@ -49,6 +51,41 @@ t.test('a clean life is seen in its order, each record whole', async (t) => {
   const kept = text((await bucket.get('beat.worker.clean'))?.value) ?? '';
   t.match(JSON.parse(kept), { id: 'clean', status: 'stopped' }, 'people can read it');
 });
+
+t.test(
+  'several who follow the beats share one consumer, and who comes later is told what is there',
+  async (t) => {
+    const followers = async (): Promise<number> =>
+      (await connection.jsm.streams.info(`KV_${bucket.name}`)).state.consumer_count;
+    // Those of the tests before this one are on their way out.
+    await untilSo(followers, (now) => now === 0);
+    const [all, one, other] = [new AbortController(), new AbortController(), new AbortController()];
+    t.teardown(() => all.abort());
+    const follow = shareBeats(bucket, { log: quietLog, signal: all.signal });
+    const heard = { one: [] as string[], other: [] as string[] };
+    const listen =
+      (list: string[]) =>
+      ({ key, beat }: BeatChange): void => {
+        if (key === 'beat.worker.shared') list.push(beat?.status ?? 'gone');
+      };
+    await follow(listen(heard.one), one.signal);
+    const identity = await claim(t, bucket, { id: 'shared' });
+    await untilSo(
+      () => Promise.resolve(heard.one),
+      ({ length }) => length === 1,
+    );
+    await follow(listen(heard.other), other.signal);
+    t.same(heard.other, ['initializing']);
+    t.equal(await followers(), 1);
+    one.abort();
+    await identity.update({ status: 'running' });
+    await untilSo(
+      () => Promise.resolve(heard.other),
+      ({ length }) => length === 2,
+    );
+    t.same(heard, { one: ['initializing'], other: ['initializing', 'running'] });
+  },
+);
 
 t.test('beats come by themselves, with what was measured', async (t) => {
   const watcher = await watch(t, bucket);

@@ -9,6 +9,7 @@ import { createLedgerWriter } from '../../src/nats/ledger-writer.ts';
 import { createStoreOutcome } from '../../src/nats/outcomes.ts';
 import { quietLog } from '../kit/nats-server.ts';
 import { startSmallCluster, untilSo } from '../kit/small-cluster.ts';
+import { acceptOne } from '../kit/accept-one.ts';
 
 const cluster = await startSmallCluster(t);
 const { call, connection, names } = cluster;
@@ -26,7 +27,7 @@ t.teardown(() => blobs.close());
 
 async function accept(run: string, key: string): Promise<{ spec: TaskSpec; seq: number }> {
   const spec: TaskSpec = { id: `id-${key}`, run, scraper: 'gate', key, priority: 0, createdAt: 1 };
-  const accepted = await writer.accept({ state: 'queued', spec, at: 1, faults: [] });
+  const accepted = await acceptOne(writer, { state: 'queued', spec, at: 1, faults: [] });
   if (accepted.kind !== 'stored') throw new Error('not accepted');
   return { spec, seq: accepted.seq };
 }

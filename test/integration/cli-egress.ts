@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { STEADY_TTL } from '../kit/leader-ttl.ts';
 import { startNatsServer, temporaryFolder } from '../kit/nats-server.ts';
 import { openEgressField, want } from '../kit/proxy-managers.ts';
+import { createShell } from '../kit/readme.ts';
 import { installTrawl } from '../kit/trawl.ts';
 
 const PASSWORD = 'hunter2-canary';
@@ -144,6 +145,8 @@ t.test('a list of ten thousand is imported; bad lines are told and keep no other
     { added: 0, changed: 1, problems: [] },
     'the same proxy again',
   );
+  const piped = await createShell(trawl)(`npx trawl proxies import - < ${file}`);
+  t.match(piped, { code: 0, said: /0 added, 1 changed, 0 refused/ }, 'from stdin');
 });
 
 t.test('hosts', async (t) => {

@@ -39,6 +39,11 @@ t.test('results as NDJSON and CSV', async (t) => {
     'task_id,task_url,name,price\r\na,https://shop.example/a,"say ""hi""",1\r\na,https://shop.example/a,"x,y",2\r\n',
   );
   t.match(csv.stderr, /1 items have fields that the first one lacks \(extra\)/);
+  t.equal((await trawl.run('results', '--run', 'res', '--format', 'csv')).stdout, csv.stdout, 'as an option');
+  const both = await trawl.run('results', 'res', '--run', 'other');
+  t.equal(both.code, 2);
+  t.match(both.stderr, /one run, please: "res" or --run "other"/);
+  t.match(await trawl.run('results'), { code: 2, stderr: /run is missing\ntrawl results RUN/ });
   const dead = await trawl.run('results', 'res', '--state', 'dead', '--format', 'csv');
   t.equal(
     dead.stdout,

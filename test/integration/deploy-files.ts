@@ -108,7 +108,7 @@ t.test('the image: two stages, no root, everything it copies is there', async (t
   t.equal(text.match(/^FROM node:20-slim/gm)?.length, 2);
   const last = text.slice(text.lastIndexOf('\nFROM '));
   t.match(last, /^USER node$/m);
-  t.match(last, /^ENTRYPOINT \["node", "\/app\/dist\/src\/cli\/main\.js"\]$/m);
+  t.match(last, /^ENTRYPOINT \["node", "\/app\/dist\/program\/main\.js"\]$/m);
   t.notMatch(last, /npm|COPY (src|test)/, 'neither sources nor what builds them');
   const ignored = read('docker/Dockerfile.dockerignore');
   for (const [, names = ''] of text.matchAll(/^COPY (?!--from)(.*) \S+$/gm))

@@ -2,8 +2,7 @@
 import t from 'tap';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { join } from 'node:path';
-import { projectRoot } from '../../src/project-root.ts';
+import { program } from '../../src/program.ts';
 import { readMetrics } from '../kit/metrics-page.ts';
 import { guard, type Teardown } from '../kit/nats-server.ts';
 import { untilSo, type SmallCluster } from '../kit/small-cluster.ts';
@@ -23,7 +22,7 @@ function startWorkerProcess(
   const child = spawn(
     process.execPath,
     [
-      join(projectRoot, 'dist/src/cli/main.js'),
+      program.main,
       'worker',
       '--id',
       id,

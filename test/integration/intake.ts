@@ -139,11 +139,12 @@ async function takeInAndDie(t: Teardown, field: Field, doomed: Doomed): Promise<
   const runs = createRuns(field.bucket, { log: quietLog });
   const takeIn = createTakeIn({
     ledger: {
-      accept: (record) => field.writer.accept(record),
+      accept: (records) => field.writer.accept(records),
       async countDuplicates(count) {
         await doomed.beforeCount?.();
         return duplicates.count(count);
       },
+      claimPages: () => Promise.resolve(new Set<string>()),
       readMany: (name, ids) => field.reader.readMany(name, ids),
     },
     queue: { enqueue: doomed.enqueue },
@@ -169,7 +170,7 @@ t.test('a chunk that comes again after a death loses nothing and doubles nothing
     const field = await openField(t, await startNatsServer(t), { leaseMs });
     const publisher = await createPublisher(field.connection, { stream: 'TASKS', durability: 'always' });
     t.teardown(() => publisher.close());
-    const queue = createTaskQueue(field.connection, { names, publisher });
+    const queue = createTaskQueue(field.connection, { names, publisher, route: (spec) => names.task(spec) });
     await field.submit({ run: 'r1' }, [...urls(10), 'no url'].join('\n'));
     await takeInAndDie(t, field, { enqueue: () => Promise.reject(new Error('no queue')) });
     await field.submit({ run: 'r1' }, [...urls(110), ...urls(5), 'bad'].join('\n'));

@@ -7,6 +7,7 @@ import { readHolder, type Lock } from '../../src/nats/lock.ts';
 import { startCandidate, type Candidate } from '../kit/candidate.ts';
 import { bytes, listen, openClusterBucket, text } from '../kit/cluster-bucket.ts';
 import { quietLog, startNatsServer, type Teardown } from '../kit/nats-server.ts';
+import { untilSo } from '../kit/small-cluster.ts';
 
 const TTL_MS = 3_000;
 
@@ -21,6 +22,41 @@ t.test('a leader that is killed is replaced within its time limit and a second',
   const tookMs = performance.now() - began;
   t.ok(tookMs < TTL_MS + 1_000, `${Math.round(tookMs)} ms`);
   t.equal((await readHolder(bucket, 'killed'))?.owner, 'b');
+});
+
+t.test('a lock is followed by those who wait for it, not by whoever leads', async (t) => {
+  const { bucket: own, connection } = await openClusterBucket(server);
+  const followers = async (): Promise<number> => {
+    let found = 0;
+    for await (const { config } of connection.jsm.consumers.list(`KV_${own.name}`))
+      if (config.filter_subject === `$KV.${own.name}.lock.followed`) found += 1;
+    return found;
+  };
+  const [first, second] = [new AbortController(), new AbortController()];
+  const terms: string[] = [];
+  const campaign = (owner: string, quiet: AbortSignal): Promise<void> =>
+    lead({ bucket: own, name: 'followed', ttlMs: TTL_MS, owner, quiet }, async (_, over) => {
+      terms.push(owner);
+      await new Promise((resolve) => over.addEventListener('abort', resolve, { once: true }));
+    });
+  const one = campaign('one', first.signal);
+  await untilSo(
+    () => Promise.resolve(terms),
+    ({ length }) => length === 1,
+  );
+  t.equal(await followers(), 0, 'nobody waits');
+  const other = campaign('other', second.signal);
+  await untilSo(followers, (now) => now === 1);
+  first.abort();
+  await one;
+  await untilSo(
+    () => Promise.resolve(terms),
+    ({ length }) => length === 2,
+  );
+  await untilSo(followers, (now) => now === 0);
+  second.abort();
+  await other;
+  t.same(terms, ['one', 'other']);
 });
 
 t.test('a leader that is asked to stop is replaced at once', async (t) => {

@@ -16,6 +16,7 @@ import { countTasks } from '../../src/policy/counters.ts';
 import { createNames } from '../../src/wire/names.ts';
 import { quietLog, startNatsServer, type Teardown } from '../kit/nats-server.ts';
 import { makeStreams } from '../kit/short-leases.ts';
+import { acceptOne } from '../kit/accept-one.ts';
 
 const names = createNames('trawl');
 const server = await startNatsServer(t);
@@ -81,25 +82,19 @@ async function createDoomed(t: Teardown): Promise<Doomed> {
   let failing = false;
   let attempted = (): void => undefined;
   const tried = new Promise<void>((resolve) => (attempted = resolve));
-  const publish: Connection['nc']['publish'] = (subject, payload, options) => {
-    if (failing && subject.startsWith('trawl.count.')) {
+  const writeFrames: Connection['writeFrames'] = (bytes, messages) => {
+    const reply = /^HPUB trawl\.count\.\S+ (\S+) /.exec(Buffer.from(bytes).toString('latin1'))?.[1];
+    if (reply === undefined) own.writeFrames(bytes, messages);
+    else if (failing) {
       failing = false;
-      throw new Error('no room');
-    }
-    if (!asleep || !subject.startsWith('trawl.count.')) {
-      own.nc.publish(subject, payload, options);
-      return;
-    }
-    // The header object is used again for the next message: its bytes are what counts.
-    const { headers } = (options ?? {}) as unknown as { headers?: { encode(): Uint8Array } };
-    const bytes = headers?.encode();
-    const kept = { ...options, headers: { encode: () => bytes } as never };
-    held.push(() => own.nc.publish(subject, payload, kept));
-    attempted();
+      own.nc.publish(reply, JSON.stringify({ error: { err_code: 10_077, description: 'no room' } }));
+    } else if (asleep) {
+      held.push(() => own.writeFrames(bytes, messages));
+      attempted();
+    } else own.writeFrames(bytes, messages);
   };
-  const nc = Object.create(own.nc, { publish: { value: publish } }) as Connection['nc'];
   return {
-    writer: createWriter(t, { ...own, nc }),
+    writer: createWriter(t, { ...own, writeFrames }),
     tried,
     fallAsleep: () => void (asleep = true),
     failNext: () => void (failing = true),
@@ -118,7 +113,7 @@ async function leaveUncounted(
   run: string,
 ): Promise<{ doomed: Doomed; acceptSeq: number; settled: Promise<ChangeOutcome> }> {
   const doomed = await createDoomed(t);
-  const acceptSeq = seqOf(await doomed.writer.accept(queued(run, 'a')));
+  const acceptSeq = seqOf(await acceptOne(doomed.writer, queued(run, 'a')));
   doomed.fallAsleep();
   const settled = doomed.writer.settle(done(run, 'a'), acceptSeq);
   await doomed.tried;
@@ -149,7 +144,7 @@ t.test('it only slept: what others have counted for it meanwhile is not counted 
   doomed.wake();
   t.match(await settled, { kind: 'stored' }, 'it is told what is so');
   t.match(await reader.counts('slept'), { accepted: 1, done: 1, items: 1 });
-  const next = await doomed.writer.accept(queued('slept', 'b'));
+  const next = await acceptOne(doomed.writer, queued('slept', 'b'));
   await doomed.writer.settle(done('slept', 'b'), seqOf(next));
   t.match(await reader.counts('slept'), { accepted: 2, done: 2, items: 2 }, 'and goes on');
 });
@@ -164,10 +159,10 @@ t.test('it only slept, and nobody came: it counts itself', async (t) => {
 t.test('it dies after an acceptance: the settlement of the task does not cover that up', async (t) => {
   const doomed = await createDoomed(t);
   doomed.fallAsleep();
-  void doomed.writer.accept(queued('accepted', 'a'));
+  void acceptOne(doomed.writer, queued('accepted', 'a'));
   await doomed.tried;
   t.match(await reader.counts('accepted'), { accepted: 0 });
-  t.match(await heir.accept(queued('accepted', 'a')), { kind: 'refused' });
+  t.match(await acceptOne(heir, queued('accepted', 'a')), { kind: 'refused' });
   const found = await reader.readMany('accepted', ['a']);
   await heir.ensureCounted(found.values());
   await heir.ensureCounted(found.values());
@@ -179,7 +174,7 @@ t.test('its run is cancelled, and the task comes to nobody any more', async (t) 
   const { doomed, settled } = await leaveUncounted(t, 'cancelled');
   const half = await createDoomed(t);
   half.fallAsleep();
-  const accepted = half.writer.accept(queued('cancelled', 'b'));
+  const accepted = acceptOne(half.writer, queued('cancelled', 'b'));
   await half.tried;
   const over = new AbortController().signal;
   t.equal(await cancelLeft(connection, { names, writer: heir }, { run: 'cancelled', over }), 1);
@@ -212,7 +207,7 @@ t.test('its run has gone when it wakes: it does not bring it back', async (t) =>
 
 t.test('the counters cannot be stored: nobody is told that the change is', async (t) => {
   const doomed = await createDoomed(t);
-  const acceptSeq = seqOf(await doomed.writer.accept(queued('unstored', 'a')));
+  const acceptSeq = seqOf(await acceptOne(doomed.writer, queued('unstored', 'a')));
   doomed.fallAsleep();
   const settled = doomed.writer.settle(done('unstored', 'a'), acceptSeq);
   await doomed.tried;
@@ -224,10 +219,10 @@ t.test('the counters cannot be stored: nobody is told that the change is', async
 
 t.test('a group that it could not count is not covered up by the next', async (t) => {
   const doomed = await createDoomed(t);
-  const acceptSeq = seqOf(await doomed.writer.accept(queued('skipped', 'a')));
+  const acceptSeq = seqOf(await acceptOne(doomed.writer, queued('skipped', 'a')));
   doomed.failNext();
   t.match(await doomed.writer.settle(done('skipped', 'a'), acceptSeq), { kind: 'failed', reason: /no room/ });
-  t.match(await doomed.writer.accept(queued('skipped', 'b')), { kind: 'stored' });
+  t.match(await acceptOne(doomed.writer, queued('skipped', 'b')), { kind: 'stored' });
   t.match(await reader.counts('skipped'), { accepted: 2, done: 0 });
   t.match(await heir.settle(done('skipped', 'a'), acceptSeq), { kind: 'refused' });
   t.match(await reader.counts('skipped'), { accepted: 2, done: 1 });

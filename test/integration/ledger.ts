@@ -14,6 +14,7 @@ import { createNames } from '../../src/wire/names.ts';
 import { encodeCount } from '../../src/wire/task-codec.ts';
 import { quietLog, startNatsServer, type Teardown, type TestServer } from '../kit/nats-server.ts';
 import { createRandom } from '../kit/random.ts';
+import { acceptOne } from '../kit/accept-one.ts';
 
 const names = createNames('trawl');
 
@@ -80,9 +81,9 @@ const server = await prepare(t, 'interval');
 t.test('accept, settle, settle again: one outcome, by the word of the server', async (t) => {
   const { writer, reader } = await open(t, server);
   const rival = (await open(t, server)).writer;
-  const accepted = await writer.accept(queued('one', 'a'));
+  const accepted = await acceptOne(writer, queued('one', 'a'));
   t.match(accepted, { kind: 'stored' });
-  t.match(await rival.accept(queued('one', 'a')), { kind: 'refused' }, 'known for ever');
+  t.match(await acceptOne(rival, queued('one', 'a')), { kind: 'refused' }, 'known for ever');
   const seq = accepted.kind === 'stored' ? accepted.seq : 0;
   const both = await Promise.all([
     writer.settle(done('one', 'a', 'w1', [1, 2]), seq),
@@ -96,7 +97,7 @@ t.test('accept, settle, settle again: one outcome, by the word of the server', a
 
 t.test('a dead task goes back to queued once, and its late outcome is refused', async (t) => {
   const { writer, reader } = await open(t, server);
-  const first = await writer.accept(queued('redrive', 'a'));
+  const first = await acceptOne(writer, queued('redrive', 'a'));
   const acceptSeq = first.kind === 'stored' ? first.seq : 0;
   const death = await writer.settle(dead('redrive', 'a'), acceptSeq);
   const deadSeq = death.kind === 'stored' ? death.seq : 0;
@@ -126,7 +127,7 @@ t.test('batches with known tasks in them: the new ones are stored, each told apa
   const known = new Set<string>();
   for (let round = 0; round < 15; round += 1) {
     const ids = Array.from({ length: random.int(1, 250) }, () => `t${random.int(0, 800)}`);
-    const outcomes = await Promise.all(ids.map((id) => writer.accept(queued('mixed', id))));
+    const outcomes = await Promise.all(ids.map((id) => acceptOne(writer, queued('mixed', id))));
     for (const id of new Set(ids)) {
       const kinds = outcomes.filter((_, index) => ids[index] === id).map(({ kind }) => kind);
       t.equal(
@@ -160,7 +161,7 @@ t.test('the duplicates of a message are counted once, whoever counts and however
       counter.count({ run: 'dup', duplicates: 1 + (intake % 3), intake, mayCount }),
     ),
   );
-  await writer.accept(queued('dup', 'a'));
+  await acceptOne(writer, queued('dup', 'a'));
   t.ok((await Promise.all(all)).every((counted) => counted));
   t.match(await reader.counts('dup'), { accepted: 1, duplicates: 1_200 });
 
@@ -193,7 +194,7 @@ for (const sync of ['interval', 'always'] as const) {
       const work = Array.from({ length: 30 }, async (_, lane) => {
         for (let n = 0; n < total / 30; n += 1) {
           const id = `${lane}-${n}`;
-          const accepted = await writer.accept(queued('storm', id));
+          const accepted = await acceptOne(writer, queued('storm', id));
           if (accepted.kind !== 'stored')
             return t.fail(`${id} was ${accepted.kind}: nobody else writes here`);
           // Few enough that most are stored by themselves, where the server does not sync.
@@ -232,7 +233,7 @@ t.test('a full ledger refuses in words and loses nothing', async (t) => {
   await connection.jsm.streams.update('LEDGER', { max_bytes: state.bytes + 2_000 });
   t.teardown(() => connection.jsm.streams.update('LEDGER', { max_bytes: config.max_bytes }));
   const outcomes = await Promise.all(
-    Array.from({ length: 300 }, (_, n) => writer.accept(queued('full', `f${n}`))),
+    Array.from({ length: 300 }, (_, n) => acceptOne(writer, queued('full', `f${n}`))),
   );
   const stored = outcomes.filter(({ kind }) => kind === 'stored').length;
   t.ok(outcomes.some((outcome) => outcome.kind === 'failed' && /maximum bytes/.test(outcome.reason)));
@@ -241,8 +242,8 @@ t.test('a full ledger refuses in words and loses nothing', async (t) => {
 
 t.test('a closed writer fails what it is asked', async (t) => {
   const { writer } = await open(t, server);
-  const pending = writer.accept(queued('closed', 'a'));
+  const pending = acceptOne(writer, queued('closed', 'a'));
   writer.close();
   t.match(await pending, { kind: 'failed' });
-  t.match(await writer.accept(queued('closed', 'b')), { kind: 'failed' });
+  t.match(await acceptOne(writer, queued('closed', 'b')), { kind: 'failed' });
 });

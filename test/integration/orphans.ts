@@ -1,5 +1,6 @@
 /** What died with a worker is found by asking the living, and given back at once; what they hold stays with them. */
 import t from 'tap';
+import { createOwnLanes } from '../../src/nats/own-lanes.ts';
 import { answerHeld, giveBackOrphans } from '../../src/nats/orphans.ts';
 import { openTaskLanes } from '../../src/nats/task-lanes.ts';
 import type { TaskDelivery } from '../../src/nats/task-delivery.ts';
@@ -14,7 +15,7 @@ const world = await createTaskWorld(t, server, { leaseMs: 300_000 });
 const { connection } = world;
 
 /** A worker that takes so many and never answers. */
-async function take(count: number): Promise<TaskDelivery[]> {
+async function take(count: number, scraper?: string): Promise<TaskDelivery[]> {
   const deliveries: TaskDelivery[] = [];
   const own = await server.connect(`taker-${count}`);
   await new Promise<void>((resolve) => {
@@ -28,7 +29,8 @@ async function take(count: number): Promise<TaskDelivery[]> {
         if (deliveries.length === count) resolve();
       },
     });
-    lanes.request(5, count);
+    if (scraper !== undefined) lanes.stand({ shared: false, own: [scraper] });
+    lanes.queues(5)[0]?.request(count);
   });
   await own.close();
   return deliveries;
@@ -59,4 +61,16 @@ t.test('only what nobody holds is given back', async (t) => {
   t.same(second.map(keyOf).sort(), dead.map(keyOf).sort(), 'those of the dead, once more');
   t.notOk(again.some((delivery) => living.map(keyOf).includes(keyOf(delivery))));
   forget();
+});
+
+t.test('also in the lanes of one scraper', async (t) => {
+  await connection.jsm.streams.purge('TASKS');
+  await createOwnLanes(connection, names).open(['rare']);
+  await world.put(
+    Array.from({ length: 5 }, (_, n) => ({ run: 'own', scraper: 'rare', key: `o${n}`, own: true })),
+  );
+  await take(3, 'rare');
+  t.equal(await giveBackOrphans(connection, names, async () => []), 3);
+  const again = await take(5, 'rare');
+  t.equal(again.filter(({ deliveries }) => deliveries === 2).length, 3);
 });

@@ -1,10 +1,14 @@
 /** Priorities in runs that a coordinator took in: which task of which run starts when, counted one by one. */
 import t from 'tap';
 import { createClient } from '../../src/client/client.ts';
+import { NO_ROUTES } from '../../src/domain/routes.ts';
 import type { Priority } from '../../src/domain/task.ts';
+import { createOwnLanes } from '../../src/nats/own-lanes.ts';
 import { deliverLate } from '../kit/late-deliveries.ts';
+import { startNatsServer } from '../kit/nats-server.ts';
 import { startSmallCluster, untilSo } from '../kit/small-cluster.ts';
 import { startWorker } from '../kit/task-worker.ts';
+import { createTaskWorld } from '../kit/task-world.ts';
 
 const STARTS = 200;
 const RUNS: readonly { readonly priority: Priority; readonly tasks: number }[] = [
@@ -60,6 +64,53 @@ t.test('one start of twenty is for lower priorities, which share it in turn', as
   );
   t.ok(
     lower.every(({ priority }, n) => n === 0 || priority !== lower[n - 1]?.priority),
+    'the two lower ones in turn',
+  );
+});
+
+t.test('the same where the tasks lie in different lanes', async (t) => {
+  const world = await createTaskWorld(t, await startNatsServer(t));
+  const { connection, names } = world;
+  await createOwnLanes(connection, names).open(['rare']);
+  const places = [
+    { priority: 9, tasks: STARTS / 2 + 10, own: true },
+    { priority: 9, tasks: STARTS / 2 + 10, own: false },
+    { priority: 5, tasks: 30, own: false },
+    { priority: 0, tasks: 30, own: true },
+  ] as const;
+  const settled = await world.follow('mixed');
+  for (const { priority, tasks, own } of places)
+    await world.put(
+      Array.from({ length: tasks }, (_, n) => ({
+        ...{ run: 'mixed', key: `${priority}-${own}-${n}`, scraper: own ? 'rare' : 'gate', priority, own },
+      })),
+    );
+
+  const late = deliverLate(connection);
+  const order: Priority[] = [];
+  const started = new Map<Priority, number>();
+  const waits = ({ priority }: { priority: Priority }): boolean =>
+    late.came(priority) > (started.get(priority) ?? 0);
+  const run = async ({ task: { priority } }: { task: { priority: Priority } }): Promise<void> => {
+    order.push(priority);
+    started.set(priority, (started.get(priority) ?? 0) + 1);
+    await late.until(() => order.length < 2 || order.length > STARTS + 1 || places.every(waits));
+  };
+  startWorker(t, {
+    connection: late.connection,
+    limits: { concurrency: 1, prefetchMax: 100 },
+    scrapers: ['gate', 'rare'].map((name) => ({ name, run })),
+    surroundings: {
+      others: () => [['rare']],
+      routes: () => ({ ...NO_ROUTES, shared: ['gate'], own: ['rare'], open: ['rare'] }),
+      onChange: () => () => undefined,
+    },
+  });
+  await settled.until(places.reduce((sum, { tasks }) => sum + tasks, 0));
+  const lower = order.slice(2, STARTS + 2).filter((priority) => priority !== 9);
+  t.equal(lower.length, STARTS / 20, 'a twentieth');
+  t.ok(
+    lower.every((priority, n) => n === 0 || priority !== lower[n - 1]),
     'the two lower ones in turn',
   );
 });

@@ -8,14 +8,14 @@ import {
   type Publisher,
 } from '../../src/nats/publisher.ts';
 import { startNatsServer, quietLog, type Teardown } from '../kit/nats-server.ts';
-import { addStream, message, readStream } from '../kit/publisher-check.ts';
+import { addStream, inWay, message, readStream, WAYS } from '../kit/publisher-check.ts';
 import { startTcpProxy, type TcpProxy } from '../kit/tcp-proxy.ts';
 
 const server = await startNatsServer(t);
 const direct = await server.connect('direct');
 
-for (const durability of ['interval', 'always'] as const) {
-  t.test(`durability ${durability}`, async (t) => {
+for (const { durability, way } of WAYS) {
+  t.test(`durability ${durability}, ${way}`, async (t) => {
     t.test('stored, and the answers are lost', async (t) => {
       const { name, proxy, publisher } = await setUp(t);
       const open = await loseAnswers(proxy, name, () =>
@@ -34,6 +34,7 @@ for (const durability of ['interval', 'always'] as const) {
       const plain = { subject: `${name}.plain`, payload: new Uint8Array(1) };
       proxy.muteServer();
       const guarded = publisher.publish({ ...message(`${name}.1`, 'm1'), expect: 0 });
+      await Promise.resolve(); // two that are sent together are also told of together
       t.match(await publisher.publish(plain), { kind: 'unknown', reason: /no answer within 200 ms/ });
       proxy.cut();
       t.match(await guarded, { kind: 'stored' });
@@ -115,7 +116,7 @@ for (const durability of ['interval', 'always'] as const) {
         late.delete(subject);
         if (payload) await direct.js.publish(subject, payload, { expect: { lastSubjectSequence: 0 } });
       });
-      const publisher = await createPublisher(lagging, { stream: name, durability });
+      const publisher = inWay(way, await createPublisher(lagging, { stream: name, durability }));
       const lost = proxy.muteClient();
       const open = outgoing.map((one) => publisher.publish(one));
       await lost;
@@ -135,7 +136,10 @@ for (const durability of ['interval', 'always'] as const) {
         whenUnreachable: 'wait',
       });
       t.teardown(() => connection.close());
-      const publisher = await createPublisher(connection, { stream: name, durability, ackTimeoutMs });
+      const publisher = inWay(
+        way,
+        await createPublisher(connection, { stream: name, durability, ackTimeoutMs }),
+      );
       return { name, proxy, connection, publisher };
     }
   });

@@ -9,6 +9,7 @@ import {
   message,
   readStream,
   setUpPublisher,
+  WAYS,
   type Sent,
 } from '../kit/publisher-check.ts';
 
@@ -21,10 +22,10 @@ t.test('there is no such stream', async (t) => {
   await t.rejects(attempt, { code: 'INVALID', message: /no stream NONE/ });
 });
 
-for (const durability of ['interval', 'always'] as const) {
-  t.test(`durability ${durability}`, async (t) => {
+for (const { durability, way } of WAYS) {
+  t.test(`durability ${durability}, ${way}`, async (t) => {
     t.test('tells the sequence of each message', async (t) => {
-      const { name, publisher } = await setUpPublisher(t, connection, { durability });
+      const { name, publisher } = await setUpPublisher(t, connection, { durability, way });
       const sent: Sent[] = [];
       const messages = Array.from({ length: 3_000 }, (_, i) => message(`${name}.${i % 700}`, `m${i}`));
       await publishAll(publisher, messages, (message, outcome) => sent.push({ message, outcome }));
@@ -34,7 +35,7 @@ for (const durability of ['interval', 'always'] as const) {
     });
 
     t.test('passes headers on', async (t) => {
-      const { name, publisher } = await setUpPublisher(t, connection, { durability });
+      const { name, publisher } = await setUpPublisher(t, connection, { durability, way });
       const headers = { 'Trawl-Key': 'ä b', 'X-Other': '' };
       await Promise.all([
         publisher.publish({ ...message(`${name}.1`, 'a'), headers }),
@@ -47,7 +48,7 @@ for (const durability of ['interval', 'always'] as const) {
     });
 
     t.test('compare-and-set', async (t) => {
-      const { name, publisher } = await setUpPublisher(t, connection, { durability });
+      const { name, publisher } = await setUpPublisher(t, connection, { durability, way });
       const first = await publisher.publish({ ...message(`${name}.1`, 'a'), expect: 0 });
       t.same(first, { kind: 'stored', seq: 1 });
       t.match(await publisher.publish({ ...message(`${name}.1`, 'b'), expect: 0 }), {
@@ -62,7 +63,7 @@ for (const durability of ['interval', 'always'] as const) {
     });
 
     t.test('a fence', async (t) => {
-      const { name, publisher } = await setUpPublisher(t, connection, { durability });
+      const { name, publisher } = await setUpPublisher(t, connection, { durability, way });
       await publisher.publish(message(`${name}.lock`, 'me'));
       const fence = { subject: `${name}.lock`, token: 1 };
       const outcomes = await Promise.all([
@@ -80,6 +81,7 @@ for (const durability of ['interval', 'always'] as const) {
     t.test('a full stream refuses what does not fit, and takes more when it has room again', async (t) => {
       const { name, publisher } = await setUpPublisher(t, connection, {
         durability,
+        way,
         config: { max_bytes: 20_000, discard: 'new' },
       });
       const sent: Sent[] = [];
@@ -101,6 +103,7 @@ for (const durability of ['interval', 'always'] as const) {
     t.test('refuses what no server would take, and sends the rest', async (t) => {
       const { name, publisher } = await setUpPublisher(t, connection, {
         durability,
+        way,
         config: { max_msg_size: 1_000 },
       });
       const outcomes = await Promise.all([
@@ -128,7 +131,7 @@ for (const durability of ['interval', 'always'] as const) {
     });
 
     t.test('a message that only fits without batch headers', async (t) => {
-      const { name, publisher } = await setUpPublisher(t, connection, { durability });
+      const { name, publisher } = await setUpPublisher(t, connection, { durability, way });
       const outcomes = await Promise.all(
         [10, 65_536, 65_500, 10].map((size, i) =>
           publisher.publish(message(`${name}.${i}`, 'x'.repeat(size))),
@@ -138,7 +141,7 @@ for (const durability of ['interval', 'always'] as const) {
     });
 
     t.test('the stream is deleted', async (t) => {
-      const { name, publisher } = await setUpPublisher(t, connection, { durability });
+      const { name, publisher } = await setUpPublisher(t, connection, { durability, way });
       await jsm.streams.delete(name);
       const outcomes = await Promise.all(
         [1, 2, 3].map((i) => publisher.publish(message(`${name}.${i}`, 'x'))),
@@ -147,8 +150,8 @@ for (const durability of ['interval', 'always'] as const) {
     });
 
     t.test('another stream answers', async (t) => {
-      const { publisher } = await setUpPublisher(t, connection, { durability });
-      const other = await setUpPublisher(t, connection, { durability });
+      const { publisher } = await setUpPublisher(t, connection, { durability, way });
+      const other = await setUpPublisher(t, connection, { durability, way });
       t.match(await publisher.publish(message(`${other.name}.1`, 'x')), { kind: 'refused', code: 10060 });
     });
   });

@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
-import { projectRoot } from '../../src/project-root.ts';
+import { program } from '../../src/program.ts';
 import { guard, temporaryFolder } from '../kit/nats-server.ts';
 import { startSmallCluster, untilSo } from '../kit/small-cluster.ts';
 
@@ -37,7 +37,6 @@ const cluster = await startSmallCluster(t, { 'worker.scrapers': join(places, 'sc
 await cluster.start('coordinator', 'c1');
 
 function startWorker(id: string) {
-  const program = join(projectRoot, 'dist/src/cli/main.js');
   const words = [
     'worker',
     '--id',
@@ -47,7 +46,7 @@ function startWorker(id: string) {
     '--scrapers',
     join(places, 'scrapers'),
   ];
-  const child = spawn(process.execPath, [program, ...words], {
+  const child = spawn(process.execPath, [program.main, ...words], {
     cwd: places,
     env: { PATH: process.env['PATH'] ?? '', HOME: places },
     stdio: ['ignore', 'ignore', 'ignore'],

@@ -24,7 +24,14 @@ function count(bucket: Bucket, actor: string): Counting {
   const tally = createTally();
   tally.started('worker');
   const options = { role: 'worker', actor, startedAt: 1, everyMs: 3_600_000, log: quietLog };
-  return { tally, keeper: keepTally(bucket, { ...options, take: () => tally.take() }) };
+  return {
+    tally,
+    keeper: keepTally(bucket, {
+      ...options,
+      take: () => tally.take(),
+      onCount: (listener) => tally.onCount(listener),
+    }),
+  };
 }
 
 async function openField(t: Teardown): Promise<{ bucket: Bucket; watch: TallyWatch }> {

@@ -1,8 +1,10 @@
 /** Definitions in `nats/` against a real server: created, kept, drifted, mended, refused. */
+import { JetStreamApiError } from '@nats-io/jetstream';
 import t from 'tap';
 import { join } from 'node:path';
 import { Failure } from '../../src/domain/failure.ts';
 import { applyTopology, compareTopology, readTopologyFiles } from '../../src/nats/apply-topology.ts';
+import type { Connection } from '../../src/nats/connect.ts';
 import { projectRoot } from '../../src/project-root.ts';
 import { createNames } from '../../src/wire/names.ts';
 import { planTopology } from '../../src/wire/topology.ts';
@@ -69,6 +71,20 @@ t.test('what the server cannot change is an error that shows the difference', as
   t.match((failure as Failure).hint, /storage: want "memory", have "file"/);
 });
 
+t.test('a server that has only just joined is waited for, one that is missing is not', async (t) => {
+  const connection = await server.connect();
+  const wanted = { ...topology, streams: [{ name: 'LATE', settings: { name: 'LATE', subjects: ['late'] } }] };
+  const applyWhile = (words: string): Promise<unknown> =>
+    applyTopology(refuseOnce(connection, words), { ...wanted, consumers: [] }, { onDrift: 'update' });
+
+  await t.rejects(applyWhile('no suitable peers for placement, insufficient storage'), {
+    message: /insufficient storage/,
+  });
+  t.match(await applyWhile('no suitable peers for placement, peer offline'), [
+    { name: 'LATE', action: 'created' },
+  ]);
+});
+
 t.test('another namespace lives beside the first and sees nothing of it', async (t) => {
   const connection = await server.connect();
   const names = createNames('second');
@@ -87,3 +103,18 @@ t.test('a server without JetStream is explained', { timeout: 40_000 }, async (t)
   const failure = await compareTopology(connection, topology).catch((error: unknown) => error);
   t.match(failure, { code: 'UNAVAILABLE', hint: /Is JetStream enabled/ });
 });
+
+/** The server's words while a cluster forms, which no test can bring about at will. */
+function refuseOnce(connection: Connection, description: string): Connection {
+  const { streams } = connection.jsm;
+  let refused = false;
+  const add: typeof streams.add = (...given) => {
+    if (refused) return streams.add(...given);
+    refused = true;
+    return Promise.reject(new JetStreamApiError({ code: 400, err_code: 10_005, description }));
+  };
+  const jsm = Object.create(connection.jsm, {
+    streams: { value: Object.create(streams, { add: { value: add } }) as typeof streams },
+  }) as Connection['jsm'];
+  return { ...connection, jsm };
+}

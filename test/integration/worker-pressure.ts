@@ -8,7 +8,7 @@ import { text } from 'node:stream/consumers';
 import { createStrainReader } from '../../src/cluster/read-strain.ts';
 import { createResourceReader } from '../../src/runtime/resources.ts';
 import { watchLoopDelay } from '../../src/telemetry/loop-delay.ts';
-import { projectRoot } from '../../src/project-root.ts';
+import { program } from '../../src/program.ts';
 import { watch } from '../kit/actors.ts';
 import { guard, startNatsServer, temporaryFolder } from '../kit/nats-server.ts';
 import { untilSo } from '../kit/small-cluster.ts';
@@ -42,8 +42,7 @@ export const scraper = {
   const beats = await watch(t, world.bucket);
   const settled = await world.follow('pressed');
   const run = (...words: string[]) => {
-    const program = join(projectRoot, 'dist/src/cli/main.js');
-    const child = spawn(process.execPath, [program, ...words, '--nats-url', server.url], {
+    const child = spawn(process.execPath, [program.main, ...words, '--nats-url', server.url], {
       cwd: folder,
       env: { PATH: process.env['PATH'] ?? '', HOME: folder },
       stdio: ['ignore', 'pipe', 'ignore'],

@@ -1,6 +1,8 @@
 /** Holding back and letting go: quiet, abort, pause, cancel, an empty queue, and what the cluster is told meanwhile. */
 import { setTimeout as delay } from 'node:timers/promises';
 import t from 'tap';
+import { createGate } from '../../src/runtime/gate.ts';
+import { createLog } from '../../src/telemetry/log.ts';
 import { keys } from '../../src/wire/names.ts';
 import { listen, text } from '../kit/cluster-bucket.ts';
 import { createPromise } from '../kit/promise.ts';
@@ -64,6 +66,37 @@ t.test('quiet: what runs is finished, the rest goes to others at once', async (t
   t.match(await world.reader.counts('quiet'), { done: 6 });
 });
 
+t.test('however often it is given back unstarted, no task becomes a suspect', async (t) => {
+  const settled = await world.follow('passed-on');
+  const said: string[] = [];
+  const log = createLog({ level: 'info', format: 'json', write: (line) => void said.push(line) });
+  const tasks = 400;
+  await world.put(list(tasks, { run: 'passed-on', scraper: 'passed-on' }));
+  for (let each = 0; each < 4; each += 1) {
+    // Quick at first, so that it fetches ahead; then it waits, with its hands full.
+    const stage = createStage('passed-on', 1);
+    let quick = 20;
+    const run: typeof stage.scraper.run = async (context) => {
+      quick -= 1;
+      if (quick < 0) await stage.scraper.run(context);
+    };
+    const worker = startWorker(t, {
+      connection,
+      log,
+      limits: { concurrency: 1 },
+      scrapers: [{ name: 'passed-on', run }],
+    });
+    await stage.full;
+    worker.quiet();
+    stage.go();
+    await worker.ended;
+  }
+  startWorker(t, { connection, log, scrapers: [{ name: 'passed-on', run: async () => 1 }] });
+  await settled.until(tasks);
+  t.match(await world.reader.counts('passed-on'), { accepted: tasks, done: tasks });
+  t.equal(said.filter((line) => line.includes('task.alone')).length, 0);
+});
+
 t.test('abort: what runs is given back, and it is no fault of its own', async (t) => {
   const settled = await world.follow('abort');
   const stage = createStage('abort', 3);
@@ -95,16 +128,16 @@ t.test('a paused task is put off, and nothing is held against it', async (t) => 
 
 t.test('a closed gate takes nothing', async (t) => {
   const settled = await world.follow('gate');
-  let open = true;
-  startWorker(t, { connection, isOpen: () => open });
+  const gate = createGate();
+  startWorker(t, { connection, isOpen: () => gate.isOpen(), onOpen: (listener) => gate.onOpen(listener) });
   await world.put([{ run: 'gate', key: 'before' }]);
   await settled.until(1);
-  open = false;
+  gate.close();
   await delay(600);
   await world.put([{ run: 'gate', key: 'after' }]);
   await delay(300);
   t.equal(settled.outcomes.size, 1);
-  open = true;
+  gate.open();
   await settled.until(2);
 });
 

@@ -4,10 +4,12 @@
  *   tree     emits its key, and enqueues `width` children until `levels` is used up, and one task that all of them share
  *   parse    emits ten raw items, and enqueues them all for `process`
  *   process  emits its item
+ *   site     fetches a page that is a list of addresses, and follows sixty of them in a run
+ *   hosts    the same, and twenty at each host
  */
 import { connectNats } from '../../src/nats/connect.ts';
 import { defineScraper } from '../../src/scrapers/define.ts';
-import type { Scraper } from '../../src/scrapers/scraper.ts';
+import type { Scraper, ScraperContext } from '../../src/scrapers/scraper.ts';
 import { quietLog } from './nats-server.ts';
 import { startWorker } from './task-worker.ts';
 
@@ -20,7 +22,16 @@ const connection = await connectNats({
 });
 const pause = (): Promise<void> => new Promise((resolve) => setTimeout(resolve, 2 + Math.random() * 8));
 
+const readLinks = async ({ url = '', emit, enqueue }: ScraperContext): Promise<void> => {
+  await pause();
+  const page = await fetch(url);
+  emit({ url });
+  enqueue((await page.json()) as string[]);
+};
+
 const scrapers: Scraper[] = [
+  defineScraper({ name: 'site', crawl: { within: 'anywhere', pagesPerRun: 60 }, run: readLinks }),
+  defineScraper({ name: 'hosts', crawl: { within: 'anywhere', pagesPerHost: 20 }, run: readLinks }),
   defineScraper({
     name: 'tree',
     async run({ task, input, emit, enqueue }) {

@@ -36,5 +36,6 @@ export function createNotingSettler(): Settler & { readonly notes: string[] } {
     cancel: (delivery) => note('cancel', delivery),
     postpone: (delivery) => note('postpone', delivery),
     giveBack: (delivery) => void note('give-back', delivery),
+    giveBackAnew: (delivery) => note('give-back-anew', delivery),
   };
 }

@@ -2,7 +2,7 @@
 import { createServer } from 'node:net';
 import { once } from 'node:events';
 
-const OFFSETS = [0, 1, 2, 2000, 2001, 2002, 3858, 4000, 4001, 4002, 4868];
+const OFFSETS = [0, 1, 2, 2000, 2001, 2002, 3858, 3866, 4000, 4001, 4002, 4868];
 
 export async function findPortBase(): Promise<number> {
   for (let tries = 0; tries < 200; tries += 1) {

@@ -17,7 +17,7 @@ export interface LateDeliveries {
 }
 
 const LATE_MS = 3;
-const LANE = /^\$JS\.ACK\.TASKS\.p(\d)\./;
+const LANE = /^\$JS\.ACK\.TASKS\.p(\d)(?:-[^.]+)?\./;
 
 export function deliverLate(connection: Connection): LateDeliveries {
   const { nc } = connection;

@@ -9,6 +9,7 @@ import {
   type PublishOutcome,
 } from '../../src/nats/publisher.ts';
 import type { Teardown } from './nats-server.ts';
+import { together } from './together.ts';
 
 export interface Sent {
   readonly message: Outgoing;
@@ -39,17 +40,31 @@ export async function addStream({ jsm }: Connection, config: Partial<StreamConfi
   return name;
 }
 
+/** All ways of publishing, by the server's sync; each keeps the same promises. Batches are made of what comes together anyway. */
+export const WAYS = [
+  { durability: 'interval', way: 'one by one' },
+  { durability: 'interval', way: 'together' },
+  { durability: 'always', way: 'one by one' },
+] as const;
+export type Way = (typeof WAYS)[number]['way'];
+
+/** The publisher that publishes in this way. */
+export function inWay(way: Way, publisher: Publisher): Publisher {
+  return way === 'together' ? together(publisher) : publisher;
+}
+
 export interface SetUp extends Omit<PublisherOptions, 'stream'> {
   readonly config?: Partial<StreamConfig>;
+  readonly way?: Way;
 }
 
 export async function setUpPublisher(
   t: Teardown,
   connection: Connection,
-  { config, ...options }: SetUp,
+  { config, way = 'one by one', ...options }: SetUp,
 ): Promise<{ name: string; publisher: Publisher }> {
   const name = await addStream(connection, config);
-  const publisher = await createPublisher(connection, { stream: name, ...options });
+  const publisher = inWay(way, await createPublisher(connection, { stream: name, ...options }));
   t.teardown(() => publisher.close());
   return { name, publisher };
 }

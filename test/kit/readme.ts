@@ -1,4 +1,4 @@
-/** The commands of the README, and a shell to run them as they stand there. */
+/** The commands of the README, or of another page, and a shell to run them as they stand there. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync, writeFileSync } from 'node:fs';
@@ -8,17 +8,25 @@ import { projectRoot } from '../../src/project-root.ts';
 import type { Test } from 'tap';
 import { installTrawl, type Program } from './trawl.ts';
 
-const readme = readFileSync(join(projectRoot, 'README.md'), 'utf8');
+const README = 'README.md';
 
-export function sectionOf(title: string): string {
-  return readme.split(`\n## ${title}\n`)[1]?.split('\n## ')[0] ?? '';
+export function titlesOf(page: string): string[] {
+  return [...readPage(page).matchAll(/^## (.*)$/gm)].map(([, title = '']) => title);
 }
 
-export function commandsOf(section: string): string[] {
-  return [...sectionOf(section).matchAll(/```sh\n([\s\S]*?)```/g)]
+export function sectionOf(title: string, page = README): string {
+  return readPage(page).split(`\n## ${title}\n`)[1]?.split('\n## ')[0] ?? '';
+}
+
+export function commandsOf(section: string, page = README): string[] {
+  return [...sectionOf(section, page).matchAll(/```sh\n([\s\S]*?)```/g)]
     .flatMap((match) => (match[1] ?? '').split('\n'))
     .map((line) => line.replace(/\s+#.*$/, '').trim())
     .filter((line) => line !== '');
+}
+
+function readPage(page: string): string {
+  return readFileSync(join(projectRoot, page), 'utf8');
 }
 
 export type Shell = (
@@ -63,7 +71,7 @@ export async function runSections(t: Test, ...sections: string[]): Promise<void>
       .replaceAll('urls.txt', file)
       .replaceAll('3kf0…', tasks[0]?.id ?? '')
       .replace('--state active', '');
-  for (const command of sections.flatMap(commandsOf)) {
+  for (const command of sections.flatMap((section) => commandsOf(section))) {
     const { code, said } = await shell(words(command));
     // What has ended cannot be cancelled, and what is not dead has no dead letter: both say so.
     const may = /cancel|dead show/.test(command) ? [0, 1, 2] : [0];

@@ -12,6 +12,7 @@ import { quietLog, startNatsServer, type Teardown, type TestServer } from './nat
 import { makeStreams } from './short-leases.ts';
 import { untilSo } from './small-cluster.ts';
 import { installTrawl, type Program } from './trawl.ts';
+import { acceptOne } from './accept-one.ts';
 
 export interface SinkWorld {
   readonly server: TestServer;
@@ -116,7 +117,7 @@ export async function startSinkWorld(t: Teardown): Promise<SinkWorld> {
       priority: 5 as const,
       createdAt: at,
     };
-    const accepted = await writer.accept({ state: 'queued', spec, at, faults: [] });
+    const accepted = await acceptOne(writer, { state: 'queued', spec, at, faults: [] });
     if (accepted.kind !== 'stored') throw new Error(`${key} was not accepted: ${accepted.kind}`);
     const result = { items, pages: 1, bytes: 100 };
     const settled = await writer.settle(

@@ -20,7 +20,8 @@ export interface SmallCluster {
   readonly connection: Connection;
   readonly bucket: Bucket;
   readonly names: Names;
-  readonly start: (role: Role, id: string) => Promise<Running>;
+  /** A worker may be given one scraper alone. */
+  readonly start: (role: Role, id: string, onlyScraper?: string) => Promise<Running>;
   readonly services: Services;
   readonly call: <T = Record<string, unknown>>(verb: string, body: object) => Promise<T>;
   /** The id of the task. */
@@ -85,8 +86,11 @@ export async function startSmallCluster(
     names,
     services,
     call,
-    async start(role, id) {
-      const actor = await startActor({ ...config, actor: { ...config.actor, id } }, { role, log: quietLog });
+    async start(role, id, onlyScraper) {
+      const actor = await startActor(
+        { ...config, actor: { ...config.actor, id } },
+        { role, log: quietLog, onlyScraper },
+      );
       t.teardown(async () => {
         actor.abort();
         await actor.done.catch(() => undefined);

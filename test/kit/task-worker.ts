@@ -3,6 +3,7 @@ import { assembleWorker, type WorkerParts } from '../../src/cluster/worker-parts
 import type { Cancelled, WorkerLimits } from '../../src/actors/worker/ports.ts';
 import { WORKER_DEFAULTS } from '../../src/actors/worker/ports.ts';
 import type { Vitals } from '../../src/domain/beat.ts';
+import { NO_ROUTES } from '../../src/domain/routes.ts';
 import type { Connection } from '../../src/nats/connect.ts';
 import { openBucket } from '../../src/nats/bucket.ts';
 import { POISON_DEFAULTS } from '../../src/policy/poison.ts';
@@ -19,7 +20,16 @@ import { LEASE_MS } from './task-world.ts';
 export interface WorkerOptions extends Partial<
   Pick<
     WorkerParts,
-    'isOpen' | 'pausedBy' | 'lastBeatAt' | 'untilEmpty' | 'log' | 'fetcher' | 'readStrain' | 'onSlots'
+    | 'isOpen'
+    | 'onOpen'
+    | 'surroundings'
+    | 'pausedBy'
+    | 'lastBeatAt'
+    | 'untilEmpty'
+    | 'log'
+    | 'fetcher'
+    | 'readStrain'
+    | 'onSlots'
   >
 > {
   readonly connection: Connection;
@@ -69,8 +79,13 @@ export function startWorker(t: Teardown, options: WorkerOptions): RunningWorker 
     lockTtlMs: 3_000,
     startedAt: 1,
     deadAfterMs: 3_000,
-    isKnownElsewhere: () => false,
+    surroundings: options.surroundings ?? {
+      others: () => [],
+      routes: () => NO_ROUTES,
+      onChange: () => () => undefined,
+    },
     isOpen: options.isOpen ?? (() => true),
+    ...(options.onOpen && { onOpen: options.onOpen }),
     pausedBy: options.pausedBy ?? (() => undefined),
     lastBeatAt: options.lastBeatAt ?? (() => performance.now()),
     untilEmpty: options.untilEmpty,

@@ -12,6 +12,7 @@ import { sumCounts } from '../../src/policy/counters.ts';
 import { decodeCount, decodeRecord, encodeTask, type CountRecord } from '../../src/wire/task-codec.ts';
 import { quietLog, type Teardown, type TestServer } from './nats-server.ts';
 import { makeStreams } from './short-leases.ts';
+import { acceptOne } from './accept-one.ts';
 
 export interface WorldOptions {
   /** The lease of every lane. */
@@ -26,6 +27,8 @@ export interface NewTask {
   readonly priority?: Priority;
   readonly input?: Readonly<Record<string, unknown>>;
   readonly createdAt?: number;
+  /** In the lanes of its scraper alone. */
+  readonly own?: boolean;
 }
 
 /** Every record that the ledger was given for a run since it was asked to listen. */
@@ -96,11 +99,11 @@ export async function createTaskWorld(
       ...(url !== undefined && { url }),
       ...(input && { input }),
     };
-    const accepted = await writer.accept({ state: 'queued', spec, at: createdAt, faults: [] });
+    const accepted = await acceptOne(writer, { state: 'queued', spec, at: createdAt, faults: [] });
     if (accepted.kind !== 'stored') throw new Error(`${key} was not accepted: ${accepted.kind}`);
     const message = { spec, acceptSeq: accepted.seq, faults: [], triedProxies: [], deferrals: 0 };
     const sent = await publisher.publish({
-      subject: names.task(spec),
+      subject: task.own ? names.only(spec) : names.task(spec),
       payload: encodeTask(message),
       repeatable: true,
     });

@@ -3,7 +3,7 @@ import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
-import { projectRoot } from '../../src/project-root.ts';
+import { program } from '../../src/program.ts';
 import { guard, natsServerPath, temporaryFolder, type Teardown } from './nats-server.ts';
 import { findPortBase } from './free-ports.ts';
 
@@ -26,8 +26,6 @@ export interface Program {
   readonly env: Readonly<Record<string, string>>;
 }
 
-const MAIN = join(projectRoot, 'dist/src/cli/main.js');
-
 /** Whatever the test starts with it is stopped and removed with the test. */
 export async function installTrawl(
   t: Teardown,
@@ -47,7 +45,7 @@ export async function installTrawl(
     ...settings,
   };
   const start = (...words: string[]): ChildProcess => {
-    const child = spawn(process.execPath, [MAIN, ...words], {
+    const child = spawn(process.execPath, [program.main, ...words], {
       env,
       cwd: folder,
       stdio: ['ignore', 'pipe', 'pipe'],

@@ -129,6 +129,18 @@ const RIGHT: Readonly<Record<string, Draft>> = {
     events: [submit(['a']), begin('a', 1), kill(1, 2), begin('a', 3, 2), kill(2, 4)],
     ledger: onlyA(...deadA('POISON')),
   },
+  'so may one whose worker died before its outcome was stored': {
+    events: [
+      submit(['a']),
+      begin('a', 1),
+      end('a', 2),
+      death(1, 3),
+      begin('a', 4, 2),
+      kill(2, 5),
+      death(2, 6),
+    ],
+    ledger: onlyA(...deadA('POISON')),
+  },
   'dead, put back, done': {
     events: [submit(['a'])],
     ledger: onlyA(

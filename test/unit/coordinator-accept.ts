@@ -1,8 +1,14 @@
 /** Which of a message's tasks are its own, and which were there before. */
 import t from 'tap';
 import { acceptAll } from '../../src/actors/coordinator/accept.ts';
-import type { Ledger } from '../../src/actors/coordinator/ports.ts';
-import { graveRecord, homeOf, lateRecord, queuedRecord } from '../../src/actors/coordinator/task-record.ts';
+import type { ChangeOutcome, Ledger } from '../../src/actors/coordinator/ports.ts';
+import {
+  graveRecord,
+  homeOf,
+  lateRecord,
+  queuedRecord,
+  type Acceptable,
+} from '../../src/actors/coordinator/task-record.ts';
 import type { LedgerRecord } from '../../src/domain/task.ts';
 
 type Port = Pick<Ledger, 'accept' | 'readMany'>;
@@ -12,15 +18,16 @@ function fakeLedger(options: { full?: boolean; blind?: boolean } = {}): Port & {
 } {
   const records = new Map<string, { seq: number; record: LedgerRecord }>();
   let seq = 0;
+  const acceptOne = (record: Acceptable): ChangeOutcome => {
+    if (options.full) return { kind: 'failed', reason: 'full' };
+    if (records.has(record.spec.id)) return { kind: 'refused' };
+    seq += 1;
+    records.set(record.spec.id, { seq, record });
+    return { kind: 'stored', seq };
+  };
   return {
     records,
-    accept(record) {
-      if (options.full) return Promise.resolve({ kind: 'failed', reason: 'full' });
-      if (records.has(record.spec.id)) return Promise.resolve({ kind: 'refused' });
-      seq += 1;
-      records.set(record.spec.id, { seq, record });
-      return Promise.resolve({ kind: 'stored', seq });
-    },
+    accept: (given) => Promise.resolve(given.map(acceptOne)),
     readMany: (_, ids) =>
       Promise.resolve(
         new Map(

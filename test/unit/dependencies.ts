@@ -14,14 +14,16 @@ interface Locked {
 
 const read = (file: string): unknown => JSON.parse(readFileSync(join(projectRoot, file), 'utf8'));
 const { dependencies } = read('package.json') as { dependencies: Record<string, string> };
-const { packages } = read('package-lock.json') as { packages: Record<string, Locked> };
+const packagesOf = (file: string): Record<string, Locked> =>
+  (read(file) as { packages: Record<string, Locked> }).packages;
 const source = readdirSync(join(projectRoot, 'src'), { recursive: true, encoding: 'utf8' })
   .filter((file) => file.endsWith('.ts'))
   .map((file) => readFileSync(join(projectRoot, 'src', file), 'utf8'))
   .join('\n');
 
-t.test('the lock file installs the same everywhere, without scripts', async (t) => {
-  for (const [path, locked] of Object.entries(packages)) {
+t.test('the lock files install the same everywhere, without scripts', async (t) => {
+  const all = ['package-lock.json', 'test/bench/package-lock.json'].map((file) => packagesOf(file));
+  for (const [path, locked] of all.flatMap((packages) => Object.entries(packages))) {
     t.notOk(locked.hasInstallScript, `${path} runs no install script`);
     t.equal(locked.resolved, undefined, `${path} names no registry`);
     // npm's own choice of a native package per platform would make the lock file differ between machines.

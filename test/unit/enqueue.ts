@@ -6,7 +6,6 @@ import { createSettler } from '../../src/actors/worker/settling.ts';
 import { WORKER_DEFAULTS, type Lanes } from '../../src/actors/worker/ports.ts';
 import { Failure } from '../../src/domain/failure.ts';
 import type { FollowUp, TaskSpec } from '../../src/domain/task.ts';
-import { createCrawlBudget } from '../../src/policy/crawl-budget.ts';
 import { createFollowPolicy } from '../../src/policy/follow-links.ts';
 import { POISON_DEFAULTS } from '../../src/policy/poison.ts';
 import { SETTLE_DEFAULTS, type AttemptOutcome } from '../../src/policy/settle.ts';
@@ -30,7 +29,10 @@ function open(crawl?: Scraper['crawl'], spec: TaskSpec = task) {
   const enqueue = createEnqueue({
     task: spec,
     follow: crawl && createFollowPolicy(crawl),
-    budget: createCrawlBudget(),
+    budget:
+      crawl?.pagesPerHost === undefined
+        ? undefined
+        : { scope: spec.scraper, pagesPerHost: crawl.pagesPerHost },
     noted,
   });
   return { noted, enqueue };
@@ -65,6 +67,14 @@ t.test('a link that leads nowhere costs only itself', async (t) => {
     refused: { invalid: 3 },
   });
   t.equal(noted.length, 1);
+});
+
+t.test('a budget of a single request is counted under the scraper that enqueues it', async (t) => {
+  const { noted, enqueue } = open();
+  enqueue({ url: 'https://a.example/', scraper: 'other', budget: { pagesPerRun: 5 } });
+  t.match(noted, [{ scraper: 'other', budget: { scope: 'own', pagesPerRun: 5 } }]);
+  for (const pagesPerRun of [-1, 0.5, NaN])
+    t.throws(() => enqueue({ key: 'k', budget: { pagesPerRun } }), { code: 'INVALID' });
 });
 
 t.test('what can be no task is told at once', async (t) => {
@@ -108,10 +118,11 @@ t.test('the rules of a crawl hold for what the scraper enqueues for itself', asy
     'https://shop.example/b',
     'https://www.shop.example/c',
   ]);
-  t.match(enqueue(['https://shop.example/d', 'https://shop.example/e', 'https://shop.example/f']), {
-    enqueued: 2,
-    refused: { budget: 1 },
-  });
+  t.same(
+    noted.map(({ budget }) => budget),
+    [undefined, { scope: 'own', pagesPerHost: 3 }, { scope: 'own', pagesPerHost: 3 }],
+    'the budget goes with what the rules are about',
+  );
   const deep = open(rules, { ...task, depth: 3 });
   t.match(deep.enqueue('https://shop.example/b'), { enqueued: 0, refused: { depth: 1 } });
 });

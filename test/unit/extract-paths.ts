@@ -2,6 +2,7 @@
 import t from 'tap';
 import { compileExtractor } from '../../src/extract/extractor.ts';
 import type { FieldSpec, SourcePage } from '../../src/extract/field-spec.ts';
+import { VALUES_MAX } from '../../src/extract/limits.ts';
 import { chooseSeed, createRandom } from '../kit/random.ts';
 import { randomFields, randomHtml } from '../kit/random-html.ts';
 
@@ -34,6 +35,26 @@ t.test('the two ways give the same, on random pages with random templates', asyn
     }
   }
   t.ok(found > ROUNDS / 10, `${found} of ${ROUNDS} pages had something`);
+});
+
+t.test('a page leaves nothing behind for the next one, even if it was left in the middle', async (t) => {
+  const random = createRandom(chooseSeed());
+  t.comment(`seed ${random.seed}`);
+  const fields = randomFields(random);
+  const used = compileExtractor({ fields });
+  const tooMany = '<p class=a><i>'.repeat(VALUES_MAX + 1);
+  const full = compileExtractor({
+    fields: { p: { css: 'p', all: true }, l: { each: 'p', fields: { i: { css: 'i' } } } },
+  });
+  for (let round = 0; round < 500; round += 1) {
+    const page = pageOf(randomHtml(random, random.int(1, 60)));
+    const again = used.extract(page).page;
+    t.same(again, compileExtractor({ fields }).extract(page).page);
+    if (!t.passing()) return;
+    if (round % 100 !== 0) continue;
+    t.throws(() => full.extract(pageOf(tooMany)), { code: 'INVALID' });
+    t.same(full.extract(pageOf('<p><i>x</i>y')).page.value, { p: ['xy'], l: [{ i: 'x' }] });
+  }
 });
 
 t.test('items in items, and one element that is several things', async (t) => {

@@ -137,9 +137,9 @@ t.test('a request is checked before anything is asked for', async (t) => {
     robots: true,
     profile: 'plain',
     egress: { via: 'auto', whenNone: 'wait', select: 'lru' },
-    scraper: {},
   } as const;
-  const read = (...[url, options = {}]: [string, object?]): unknown => readRequest(url, options, settings);
+  const read = (...[url, options = {}]: [string, object?]): unknown =>
+    readRequest(url, options, {}, settings);
   t.match(read('https://a.example/x'), {
     method: 'GET',
     timeoutMs: 4,

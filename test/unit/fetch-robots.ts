@@ -1,6 +1,6 @@
 import t from 'tap';
 import { Failure } from '../../src/domain/failure.ts';
-import { createRobotsKeeper, type RobotsSource } from '../../src/fetch/robots-keeper.ts';
+import { createRobotsKeeper, type RobotsKeeper, type RobotsSource } from '../../src/fetch/robots-keeper.ts';
 import type { RobotsAdvice, RobotsNews } from '../../src/wire/egress.ts';
 import { createFakeClock } from '../kit/fake-clock.ts';
 
@@ -39,37 +39,42 @@ function source(advices: (RobotsAdvice | Error)[], text: string | Error | null =
   return mine;
 }
 
+/** Whether it has to find out or not. */
+async function check(keeper: RobotsKeeper, url: URL, from: RobotsSource): Promise<void> {
+  await keeper.check(url, () => from);
+}
+
 t.test('known rules are asked for once, until they are old; both schemes share them', async (t) => {
   const clock = createFakeClock();
   const keeper = createRobotsKeeper({ clock, userAgent: 'other' });
   const from = source([KNOWN, { state: 'same' }]);
-  await Promise.all([keeper.check(page, from), keeper.check(page, from)]);
+  await Promise.all([check(keeper, page, from), check(keeper, page, from)]);
   t.equal(from.asked, 1);
   t.equal(keeper.version('site.example'), 7);
-  await t.rejects(keeper.check(new URL('https://site.example/private/x?y=1'), from), {
+  await t.rejects(check(keeper, new URL('https://site.example/private/x?y=1'), from), {
     code: 'REJECTED',
     message: 'robots.txt of site.example does not allow /private/x',
   });
   await clock.pass(60_001);
-  await keeper.check(page, from);
+  await check(keeper, page, from);
   t.equal(from.asked, 2);
-  await keeper.check(page, from);
+  await check(keeper, page, from);
   t.equal(from.asked, 2, 'the same ones are good for another while');
 });
 
 t.test('who is appointed reads, tells, and goes on; the group of our own name counts', async (t) => {
   const keeper = createRobotsKeeper({ clock: createFakeClock(), userAgent: 'trawl' });
   const from = source([{ state: 'needed' }]);
-  await Promise.all([keeper.check(page, from), keeper.check(page, from)]);
+  await Promise.all([check(keeper, page, from), check(keeper, page, from)]);
   t.equal(from.reads, 1);
   t.match(from.told, [{ host: 'site.example', text: RULES, keepMs: 86_400_000 }]);
   t.equal(from.told[0]?.crawlDelayMs, undefined, 'the delay is for others');
-  await keeper.check(new URL('https://site.example/private/x'), from);
-  await t.rejects(keeper.check(new URL('https://site.example/t'), from), { code: 'REJECTED' });
+  await check(keeper, new URL('https://site.example/private/x'), from);
+  await t.rejects(check(keeper, new URL('https://site.example/t'), from), { code: 'REJECTED' });
 
   const other = createRobotsKeeper({ clock: createFakeClock(), userAgent: 'other' });
   const slow = source([{ state: 'needed' }]);
-  await other.check(page, slow);
+  await check(other, page, slow);
   t.equal(slow.told[0]?.crawlDelayMs, 2_000);
 });
 
@@ -79,7 +84,7 @@ t.test('a host that cannot say is left alone for longer each time', async (t) =>
   const from = source([{ state: 'needed' }], null);
   for (const waitMs of [60_000, 120_000, 240_000]) {
     const retryAtMs = clock.epoch() + waitMs;
-    await t.rejects(keeper.check(page, from), { code: 'THROTTLED', retryAtMs });
+    await t.rejects(check(keeper, page, from), { code: 'THROTTLED', retryAtMs });
     t.match(from.told.at(-1), { host: 'site.example', keepMs: waitMs, text: undefined });
   }
 });
@@ -88,19 +93,19 @@ t.test('another worker reads: a moment is waited for it, not longer', async (t) 
   const clock = createFakeClock();
   const keeper = createRobotsKeeper({ clock, userAgent: 'x' });
   const soon = source([{ state: 'coming', retryInMs: 500 }, KNOWN]);
-  const checked = keeper.check(page, soon);
+  const checked = check(keeper, page, soon);
   await clock.pass(600);
   await checked;
   const late = createRobotsKeeper({ clock, userAgent: 'x' });
-  await t.rejects(late.check(page, source([{ state: 'coming', retryInMs: 50_000 }])), { code: 'THROTTLED' });
+  await t.rejects(check(late, page, source([{ state: 'coming', retryInMs: 50_000 }])), { code: 'THROTTLED' });
 });
 
 t.test('who could not read stays appointed, and the next one here tries', async (t) => {
   const keeper = createRobotsKeeper({ clock: createFakeClock(), userAgent: 'x' });
   const broken = source([{ state: 'needed' }], new Failure('PROXY', 'refused'));
-  await t.rejects(keeper.check(page, broken), { code: 'PROXY' });
+  await t.rejects(check(keeper, page, broken), { code: 'PROXY' });
   const next = source([{ state: 'coming', retryInMs: 500 }]);
-  await keeper.check(page, next);
+  await check(keeper, page, next);
   t.same([next.asked, next.reads], [0, 1]);
 });
 
@@ -108,21 +113,21 @@ t.test('old rules are used while the manager cannot be asked', async (t) => {
   const clock = createFakeClock();
   const keeper = createRobotsKeeper({ clock, userAgent: 'x' });
   const from = source([KNOWN, new Failure('NO_EGRESS', 'away')]);
-  await keeper.check(page, from);
+  await check(keeper, page, from);
   await clock.pass(100_000);
-  await keeper.check(page, from);
+  await check(keeper, page, from);
   t.equal(from.asked, 2);
   const fresh = createRobotsKeeper({ clock, userAgent: 'x' });
-  await t.rejects(fresh.check(page, source([new Failure('NO_EGRESS', 'away')])), { code: 'NO_EGRESS' });
+  await t.rejects(check(fresh, page, source([new Failure('NO_EGRESS', 'away')])), { code: 'NO_EGRESS' });
 });
 
 t.test('what answers bring along is heard', async (t) => {
   const keeper = createRobotsKeeper({ clock: createFakeClock(), userAgent: 'x' });
   const from = source([KNOWN]);
   keeper.hear('site.example', KNOWN);
-  await keeper.check(page, from);
+  await check(keeper, page, from);
   t.equal(from.asked, 0);
   keeper.hear('site.example', { state: 'needed' });
-  await keeper.check(page, from);
+  await check(keeper, page, from);
   t.same([from.asked, from.reads], [0, 1], 'appointed without having asked');
 });

@@ -1,6 +1,10 @@
 import t from 'tap';
-import { createCrawlBudget } from '../../src/policy/crawl-budget.ts';
-import { createFollowPolicy, registrableDomain, type FollowRules } from '../../src/policy/follow-links.ts';
+import {
+  createFollowPolicy,
+  registrableDomain,
+  type FollowRules,
+  pageLimitsOf,
+} from '../../src/policy/follow-links.ts';
 import { compileUrlPattern } from '../../src/policy/url-pattern.ts';
 
 const url = 'http://www.shop.example.com/list';
@@ -73,32 +77,12 @@ t.test('tracking parameters are dropped by option, and the link is kept as it wa
   ]);
 });
 
-t.test('depth and budgets', async (t) => {
+t.test('depth, and budgets, which somebody else keeps to', async (t) => {
   const links = [1, 2, 3, 4].map((page) => `http://h${page % 2}.example.com/${page}`);
   t.same(follow({ depth: 2 }, links, { depth: 2 }), { found: [], refused: { depth: 4 } });
   t.equal(follow({ depth: 2 }, links, { depth: 1 }).found.length, 4);
   t.same(follow({ depth: 0 }, links).found, []);
-  t.equal(follow({ pagesPerRun: 10 }, links, { spentRun: 7 }).found.length, 3);
-  t.same(follow({ pagesPerHost: 1 }, links).found, links.slice(0, 2));
-  t.same(
-    follow({ pagesPerHost: 2 }, links, { spentHost: (host: string) => (host.startsWith('h1') ? 2 : 1) })
-      .found,
-    [links[1]],
-  );
-});
-
-t.test('what runs have spent', async (t) => {
-  const budget = createCrawlBudget();
-  for (let page = 0; page < 3; page += 1) budget.add('r1', 'a');
-  budget.add('r1', 'b');
-  t.same(
-    [budget.spentRun('r1'), budget.spentHost('r1', 'a'), budget.spentHost('r1', 'c'), budget.spentRun('r2')],
-    [4, 3, 0, 0],
-  );
-  for (let page = 0; page < 3; page += 1) budget.add('r3', 'a', `http://a/${page % 2}`);
-  t.equal(budget.spentRun('r3'), 2, 'a page that is known is not counted again');
-  for (let run = 0; run < 200; run += 1) budget.add(`x${run}`, 'a');
-  t.equal(budget.spentRun('r1'), 0, 'a run that is long quiet is forgotten');
-  budget.forget('x199');
-  t.equal(budget.spentRun('x199'), 0);
+  t.same(follow({ pagesPerRun: 1, pagesPerHost: 1 }, links).found, links);
+  t.equal(pageLimitsOf({ depth: 2 }), undefined);
+  t.same(pageLimitsOf({ depth: 2, pagesPerHost: 0 }), { pagesPerHost: 0 });
 });

@@ -88,6 +88,12 @@ t.test('a closed gate holds until it opens or the actor stops', async (t) => {
   await second;
   t.same(passed, ['opened']);
   t.notOk(gate.isOpen());
+  const forget = gate.onOpen(() => passed.push('told'));
+  gate.open();
+  gate.open();
+  forget();
+  gate.open();
+  t.same(passed, ['opened', 'told', 'told']);
   t.equal(getEventListeners(stop.signal, 'abort').length, 0);
 });
 

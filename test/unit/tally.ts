@@ -25,6 +25,19 @@ function allRequests({ hosts, otherHosts }: TallySums): number {
   return [...hosts.values()].reduce((sum, host) => sum + requestsOf(host), requestsOf(otherHosts));
 }
 
+t.test('whoever stores it hears of the first count after each taking out', async (t) => {
+  const tally = createTally();
+  let heard = 0;
+  tally.onCount(() => (heard += 1));
+  tally.retried('NETWORK');
+  fetch(tally, 'a.example');
+  t.equal(heard, 1, 'the rest goes with it');
+  tally.take();
+  t.equal(heard, 1);
+  tally.attempted(5);
+  t.equal(heard, 2);
+});
+
 t.test('what is counted is taken out once', async (t) => {
   const tally = createTally();
   t.equal(tally.take(), undefined, 'who counts nothing has nothing to store');

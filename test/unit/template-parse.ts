@@ -1,5 +1,9 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import t from 'tap';
 import type { SourcePage } from '../../src/extract/field-spec.ts';
+import { parseSitemap } from '../../src/extract/sitemap.ts';
+import { projectRoot } from '../../src/project-root.ts';
 import { compileTemplate, type PageResult, type TemplatePage } from '../../src/templates/compile-template.ts';
 import { parseTemplate } from '../../src/templates/parse-template.ts';
 import { loadTemplate } from '../../src/templates/template-scraper.ts';
@@ -12,11 +16,12 @@ function problemsOf(text: string): readonly string[] {
 function extract(text: string, page: Partial<TemplatePage> & { readonly body: string }): PageResult {
   const parsed = parseTemplate(text, 'a.yaml');
   if (!parsed.ok) throw new Error(parsed.problems.join('\n'));
-  const source: SourcePage = {
+  const source: SourcePage & Pick<TemplatePage, 'sitemap'> = {
     url: 'http://site.example/list',
     headers: {},
     text: () => page.body,
     json: () => JSON.parse(page.body) as unknown,
+    sitemap: () => parseSitemap(page.body, 'http://site.example/sitemap.xml'),
   };
   return compileTemplate(parsed.template).extract({ ...source, ...page });
 }
@@ -157,14 +162,15 @@ pages:
   const body = `<base href="/sub/"><nav><a href="/c/1">1</a><a href="/d">d</a></nav><ul><li><a href=x>x</a><li><a href=y>y</a><li><a href=z>z</a><li><a href="javascript:1">j</a></ul>`;
   const result = extract(text, { body });
   t.same(
-    result.links.map(({ url, scraper, priority }) => [url, scraper, priority]),
+    result.links.map(({ url, scraper, priority, budget }) => [url, scraper, priority, budget]),
     [
-      ['http://site.example/c/1', undefined, 7],
-      ['http://site.example/sub/x', 'product', undefined],
-      ['http://site.example/sub/y', 'product', undefined],
+      ['http://site.example/c/1', undefined, 7, undefined],
+      ['http://site.example/sub/x', 'product', undefined, { pagesPerRun: 2 }],
+      ['http://site.example/sub/y', 'product', undefined, { pagesPerRun: 2 }],
+      ['http://site.example/sub/z', 'product', undefined, { pagesPerRun: 2 }],
     ],
   );
-  t.same(result.refused, { excluded: 1, budget: 1, invalid: 1 });
+  t.same(result.refused, { excluded: 1, invalid: 1 });
   t.equal(extract(text, { body, depth: 2 }).refused.depth, 1);
   t.match(extract(text, { body: '<h1>T', url: 'http://site.example/p' }), {
     rule: 1,
@@ -190,4 +196,46 @@ limits: { delay: 1s, jitter: 50, perHour: 9 }\negress: { via: proxy, session: tr
     egress: { via: 'proxy', session: true },
     run: Function,
   });
+});
+
+t.test('a site map leads to the pages that are wanted, and to every further site map', async (t) => {
+  const template = `
+name: shop
+pages:
+  - match: '*sitemap*'
+    follow: { sitemap: true, include: /product/*, exclude: '*/product/old*', scraper: product, priority: 3 }
+  - fields: { title: h1 }
+`;
+  const map = (...locs: string[]): string =>
+    `<urlset>${locs.map((loc) => `<url><loc>http://${loc}</loc></url>`).join('')}</urlset>`;
+  const body = map(
+    'site.example/product/1',
+    'site.example/about',
+    'site.example/product/old',
+    'b.example/product/2',
+  );
+  const { links, refused } = extract(template, { url: 'http://site.example/sitemap.xml', body });
+  t.same(links, [{ url: 'http://site.example/product/1', scraper: 'product', priority: 3 }]);
+  t.same(refused, { excluded: 2, outside: 1 });
+
+  const index = `<sitemapindex><sitemap><loc>http://site.example/sitemap-2.xml</loc></sitemap></sitemapindex>`;
+  t.same(extract(template, { url: 'http://site.example/sitemap.xml', body: index }).links, [
+    { url: 'http://site.example/sitemap-2.xml', scraper: undefined, priority: 3 },
+  ]);
+
+  const many = Array.from({ length: 20_000 }, (_, id) => `site.example/product/${id}`);
+  t.equal(
+    extract(template, { url: 'http://site.example/sitemap.xml', body: map(...many) }).links.length,
+    20_000,
+  );
+  t.match(problemsOf('name: a\nfollow: { sitemap: true, links: a }'), [
+    /^a\.yaml:2:9: follow\S* has both links and sitemap/,
+  ]);
+});
+
+t.test('the template of the README is one', async (t) => {
+  const readme = readFileSync(join(projectRoot, 'README.md'), 'utf8');
+  const written = /```yaml\n(name: [^]*?)\n```/.exec(readme)?.[1] ?? '';
+  t.match(written, /sitemap: true/);
+  t.same(problemsOf(written), []);
 });

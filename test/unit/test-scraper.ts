@@ -1,5 +1,8 @@
 /** The test kit that scrapers' authors use. */
 import t from 'tap';
+import { gzipSync } from 'node:zlib';
+import type { Page } from '../../src/scrapers/page.ts';
+import { readSitemap } from '../../src/scrapers/parse-page.ts';
 import { Failure } from '../../src/domain/failure.ts';
 import { defineScraper } from '../../src/scrapers/define.ts';
 import { testScraper, type SiteRequest } from '../../src/testing/test-scraper.ts';
@@ -130,4 +133,15 @@ t.test('a site map leads to its pages, and its pages are kept apart', async (t) 
   );
   const [first = 0, second = 0, third = 0] = requests.map(({ atMs }) => atMs);
   t.ok(second - first >= 1_500 && third - second >= 1_500, `${first}, ${second}, ${third}`);
+});
+
+t.test('a site map that is stored packed is unpacked, and one that cannot be says so', async (t) => {
+  const page = (body: Buffer): Page => ({ ...({} as Page), url: 'https://site.test/sitemap.xml.gz', body });
+  const map = '<urlset><url><loc>/a</loc></url></urlset>';
+  t.same(readSitemap(page(gzipSync(map))).pages, [{ url: 'https://site.test/a' }]);
+  t.throws(() => readSitemap(page(gzipSync(map).subarray(0, 20))), {
+    code: 'TARGET',
+    message: /cannot be unpacked/,
+  });
+  t.throws(() => readSitemap(page(gzipSync(Buffer.alloc(60 * 1024 * 1024)))), { code: 'TARGET' }, 'a bomb');
 });

@@ -161,13 +161,16 @@ t.test('after a lapse nothing starts that was delivered before', async (t) => {
   t.equal(crew.waiting.size(), 0);
 });
 
-t.test('closed, it hands out what was not started, and starts nothing', async (t) => {
-  const { crew, started, end } = setUp();
+t.test('closed, it gives back what was not started, and starts nothing', async (t) => {
+  const { crew, started, notes, end } = setUp();
   for (const key of ['a', 'b', 'c']) crew.receive(makeDelivery(key));
+  crew.receive(makeDelivery('second', { deliveries: 2 }));
   crew.receive(makeDelivery('suspect', { deliveries: 3 }));
+  crew.close();
   t.same(
-    crew.close().map(({ task }) => task.spec.id),
-    ['c', 'suspect'],
+    notes,
+    ['give-back c', 'give-back-anew second', 'give-back suspect'],
+    'one that was never started does not become a suspect, and one that is stays so',
   );
   await end('a');
   await end('b');

@@ -20,7 +20,7 @@ export async function acceptAll(
 ): Promise<Accepted> {
   const ready: TaskMessage[] = [];
   const refused = new Map<string, string[]>();
-  const outcomes = await Promise.all(records.map((record) => ledger.accept(record)));
+  const outcomes = await ledger.accept(records);
   for (const [index, outcome] of outcomes.entries()) {
     const record = records[index];
     if (!record) continue;

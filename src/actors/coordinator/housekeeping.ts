@@ -2,8 +2,10 @@
  * What the leader clears up after others: the tasks of a worker that died, dead tasks that were half put back, the
  * open tasks of a cancelled run, and runs that ended long ago.
  */
+import { setTimeout as delay } from 'node:timers/promises';
 import type { Beat } from '../../domain/beat.ts';
 import { messageOf } from '../../domain/failure.ts';
+import { createRest } from '../../runtime/rest.ts';
 import type { Log } from '../../telemetry/log.ts';
 import type { RunRecord } from '../../wire/run-record.ts';
 
@@ -11,6 +13,8 @@ export interface HousekeepingPorts {
   /** Gives back what the dead worker had in hand; how many tasks it was. */
   readonly giveBackTasksOf: (life: Beat) => Promise<number>;
   readonly runs: () => readonly RunRecord[];
+  /** Calls when one of them has changed, come or gone; returns the undo. */
+  readonly onRuns: (listener: () => void) => () => void;
   /** Tasks of a run without an outcome. */
   readonly countOpen: (run: string) => Promise<number>;
   /** Settles them as cancelled, and counts what nobody has counted. */
@@ -25,30 +29,40 @@ export interface HousekeepingPorts {
 }
 
 export interface HousekeepingLimits {
+  /** Between two looks, while there is something to do. */
   readonly everyMs: number;
   /** Runs that ended longer ago are removed. */
   readonly keepMs: number;
 }
 
 export interface Housekeeping {
-  /** Looks around now and then, until the term is over. */
+  /** Looks around when there may be something to do, until the term is over. */
   run(over: AbortSignal): Promise<void>;
   workerLost(life: Beat): void;
 }
 
-/** Looks between two of those for what was half put back. */
-const REDRIVES_EVERY = 20;
+/** What was half put back tells nobody, and is looked for this often. */
+const REDRIVES_EVERY_MS = 10_000;
 
 export function createHousekeeping(ports: HousekeepingPorts, limits: HousekeepingLimits): Housekeeping {
   const { log } = ports;
   return {
     async run(over) {
-      for (let look = 0; !over.aborted; look += 1) {
+      const rest = createRest(over);
+      const forget = ports.onRuns(() => rest.end());
+      let redrivesAt = Number.NEGATIVE_INFINITY; // monotonic ms
+      while (!over.aborted) {
         await attempt(() => settleCancelled(over));
         await attempt(() => removeOld());
-        if (look % REDRIVES_EVERY === 0) await attempt(() => finishRedrives());
-        await rest(over);
+        if (performance.now() - redrivesAt >= REDRIVES_EVERY_MS) {
+          redrivesAt = performance.now();
+          await attempt(() => finishRedrives());
+        }
+        // However often runs change, it looks once in a while; and when none does, no more than it must.
+        await pause(limits.everyMs, over);
+        await rest.take(idleMs(redrivesAt + REDRIVES_EVERY_MS - performance.now()));
       }
+      forget();
     },
     workerLost(life) {
       void attempt(async () => {
@@ -58,10 +72,21 @@ export function createHousekeeping(ports: HousekeepingPorts, limits: Housekeepin
     },
   };
 
+  /** How long there is nothing to do unless a run changes. */
+  function idleMs(redrivesInMs: number): number {
+    let ms = redrivesInMs;
+    for (const run of ports.runs()) {
+      if (isUncleared(run)) return 0;
+      if (run.endedAt !== undefined) ms = Math.min(ms, run.endedAt + limits.keepMs - ports.now());
+    }
+    return Math.max(0, ms);
+  }
+
   async function settleCancelled(over: AbortSignal): Promise<void> {
     const isOver = (): boolean => over.aborted;
-    for (const { id, state, final } of ports.runs()) {
-      if (state !== 'cancelled' || final !== undefined || isOver()) continue;
+    for (const run of ports.runs()) {
+      if (!isUncleared(run) || isOver()) continue;
+      const { id } = run;
       // Also where nothing seems to be open: what nobody has counted yet does not show.
       const settled = await ports.cancelLeft(id, over);
       if (settled > 0) log.info('run.cleared', { run: id, cancelled: settled });
@@ -90,16 +115,13 @@ export function createHousekeeping(ports: HousekeepingPorts, limits: Housekeepin
       log.warn('housekeeping.failed', { reason: messageOf(error) });
     }
   }
+}
 
-  function rest(over: AbortSignal): Promise<void> {
-    return new Promise((resolve) => {
-      const end = (): void => {
-        clearTimeout(timer);
-        over.removeEventListener('abort', end);
-        resolve();
-      };
-      const timer = setTimeout(end, limits.everyMs);
-      over.addEventListener('abort', end, { once: true });
-    });
-  }
+/** Cancelled, and perhaps not all of its tasks. */
+function isUncleared({ state, final }: RunRecord): boolean {
+  return state === 'cancelled' && final === undefined;
+}
+
+async function pause(ms: number, over: AbortSignal): Promise<void> {
+  await delay(ms, undefined, { signal: over }).catch(() => undefined);
 }

@@ -1,5 +1,5 @@
 /** What the coordinator needs from the outside, in its own words. */
-import type { LedgerRecord, TaskMessage } from '../../domain/task.ts';
+import type { LedgerRecord, PageBudget, TaskMessage } from '../../domain/task.ts';
 import type { CountRecord } from '../../policy/counters.ts';
 import type { RunRecord } from '../../wire/run-record.ts';
 
@@ -11,7 +11,8 @@ export type ChangeOutcome =
 type Acceptable = Extract<LedgerRecord, { state: 'queued' | 'dead' }>;
 
 export interface Ledger {
-  accept(record: Acceptable): Promise<ChangeOutcome>;
+  /** The outcome of each. */
+  accept(records: readonly Acceptable[]): Promise<readonly ChangeOutcome[]>;
   /** Of one intake message in one run, counted once however often it is asked for; false: it was no longer `mayCount`. */
   countDuplicates(count: {
     run: string;
@@ -19,6 +20,12 @@ export interface Ledger {
     intake: number;
     mayCount: () => boolean;
   }): Promise<boolean>;
+  /** The ids of those pages that have a place in the budget, now or since before; however often it is asked for. */
+  claimPages(claim: {
+    run: string;
+    budget: PageBudget;
+    pages: readonly { readonly id: string; readonly host: string }[];
+  }): Promise<ReadonlySet<string>>;
   /** What is told is also counted, whoever has stored it. */
   readMany(
     run: string,

@@ -7,6 +7,7 @@ import { defaultRunId, isRunId } from '../../domain/run-id.ts';
 import { planPromotions, type PromotionLimits } from '../../policy/promote-runs.ts';
 import type { RunEndLimits } from '../../policy/run-end.ts';
 import { isEnded, changeRun, phaseOf, withPhase } from '../../policy/run-state.ts';
+import { createRest } from '../../runtime/rest.ts';
 import type { Log } from '../../telemetry/log.ts';
 import type { Intake } from '../../wire/intake.ts';
 import type { ChangeRun, Ledger, RunNews, VersionedRun } from './ports.ts';
@@ -28,6 +29,8 @@ export interface RunKeeperLimits {
   readonly promotion: PromotionLimits;
   readonly runEnd: RunEndLimits;
   readonly everyMs: number;
+  /** While no run is under way: then it only looks for runs that exist as nothing but submissions. */
+  readonly idleEveryMs: number;
 }
 
 export interface RunTerm {
@@ -44,7 +47,7 @@ export function createRunKeeper(
 
   return async ({ over, change }) => {
     const endCheck = createEndCheck({ ...parts, change }, limits.runEnd);
-    const wake = createWake();
+    const wake = createWake(over);
     const forgetChanges = table.onChange(() => {
       seen = -1; // a run that changed may have left messages behind
       wake.now();
@@ -60,7 +63,7 @@ export function createRunKeeper(
       });
       while (!isOver()) {
         await attempt(promote);
-        await wake.rest(limits.everyMs, over, async () => {
+        await wake.rest(isIdle() ? limits.idleEveryMs : limits.everyMs, async () => {
           await attempt(discover);
           await attempt(endRuns);
         });
@@ -80,6 +83,10 @@ export function createRunKeeper(
         if (!failing && !isOver()) log.warn('runs.neglected', { reason: messageOf(error) });
         failing = true;
       }
+    }
+
+    function isIdle(): boolean {
+      return strays.size === 0 && table.all().every((run) => run.standing || isEnded(run));
     }
 
     async function promote(): Promise<void> {
@@ -132,41 +139,21 @@ export function createRunKeeper(
 interface Wake {
   now(): void;
   /** Works, then waits: until the next look is due, or something changed. */
-  rest(ms: number, over: AbortSignal, work: () => Promise<void>): Promise<void>;
+  rest(ms: number, work: () => Promise<void>): Promise<void>;
 }
 
 /** Changes wake at once; the work that asks the server is done once per interval, however often something changes. */
-function createWake(): Wake {
-  let awake = false;
-  let rouse = (): void => undefined;
+function createWake(over: AbortSignal): Wake {
+  const pause = createRest(over);
   let workedAt = Number.NEGATIVE_INFINITY;
-
   return {
-    now() {
-      awake = true;
-      rouse();
-    },
-    async rest(ms, over, work) {
+    now: () => pause.end(),
+    async rest(ms, work) {
       if (performance.now() - workedAt >= ms) {
         workedAt = performance.now();
         await work();
       }
-      if (!awake && !over.aborted) await pause(Math.max(1, workedAt + ms - performance.now()), over);
-      awake = false;
+      await pause.take(Math.max(1, workedAt + ms - performance.now()));
     },
   };
-
-  function pause(ms: number, over: AbortSignal): Promise<void> {
-    return new Promise((resolve) => {
-      const end = (): void => {
-        clearTimeout(timer);
-        over.removeEventListener('abort', end);
-        rouse = () => undefined;
-        resolve();
-      };
-      const timer = setTimeout(end, ms);
-      over.addEventListener('abort', end, { once: true });
-      rouse = end;
-    });
-  }
 }

@@ -1,7 +1,7 @@
 /**
  * One message of the intake becomes tasks, in an order that a death at any point neither loses nor doubles:
  *
- *   accept in the ledger → count duplicates → put into the queue → acknowledge
+ *   keep to the page budget, if there is one → accept in the ledger → count duplicates → put into the queue → acknowledge
  *
  * A message that is delivered again finds its own tasks by the sequence in their records, and queues them once more,
  * which does no harm; what is not its own is a duplicate, at every delivery the same.
@@ -24,9 +24,10 @@ import {
   refusedRecord,
   type Acceptable,
 } from './task-record.ts';
+import { withinBudget } from './within-budget.ts';
 
 export interface TakeInPorts {
-  readonly ledger: Pick<Ledger, 'accept' | 'countDuplicates' | 'readMany'>;
+  readonly ledger: Pick<Ledger, 'accept' | 'claimPages' | 'countDuplicates' | 'readMany'>;
   readonly queue: Pick<TaskQueue, 'enqueue'>;
   readonly intake: Pick<Intake, 'forward'>;
   /** The run, made if nobody knows it. */
@@ -50,7 +51,7 @@ export function createTakeIn({ ledger, queue, intake, ensureRun, checkInput }: T
 
   async function takeTasks(
     message: IntakeMessage,
-    { requests, problems, duplicates }: ParsedSubmission,
+    { requests, problems, duplicates, budget }: ParsedSubmission,
   ): Promise<'taken' | 'lapsed'> {
     const { seq, at } = message;
     const home = homeOf(message);
@@ -60,7 +61,7 @@ export function createTakeIn({ ledger, queue, intake, ensureRun, checkInput }: T
 
     const isLate = isEnded(await ensureRun(home));
     const records: Acceptable[] = [];
-    for (const request of own) {
+    for (const request of budget ? await withinBudget(ledger, own, { run, budget }) : own) {
       // Without a schema there is nothing to wait for; and there may be thousands in one message.
       const checking = isLate ? undefined : checkInput?.(request.scraper, request.input);
       const problem = checking && (await checking);

@@ -30,7 +30,7 @@ const ROUND_MAX = 512;
 const WAITING_MAX = 8_192;
 const BUSY_RETRY_MS = 1_000;
 /** The book is told of the time at least this often. */
-const TICK_MAX_MS = 1_000;
+const TICK_MAX_MS = 5_000;
 
 type Parts = Pick<ProxyManagerPorts, 'now' | 'random' | 'meters' | 'log' | 'announce' | 'broadcast'> & {
   readonly book: EgressBook;

@@ -99,7 +99,7 @@ async function runHandler(attempt: Attempt, ports: AttemptParts['ports']): Promi
       followUps,
       isOver: () => attempt.ended,
       live: () => void (attempt.livedMs = performance.now()),
-      signal: () => signalOf(attempt),
+      signal: () => controllerOf(attempt).signal,
       fetching: () => fetchingOf(attempt, ports),
       session: () => attempt.fetching?.session(),
     }),
@@ -113,15 +113,19 @@ function fetchingOf(attempt: Attempt, ports: AttemptParts['ports']): AttemptFetc
   if (attempt.ended) throw new Failure('CANCELLED', 'the attempt is over');
   if (!ports.openFetch) throw new Failure('INTERNAL', 'this worker cannot fetch');
   const { delivery, scraper } = attempt;
-  return (attempt.fetching ??= ports.openFetch({ task: delivery.task, scraper, signal: signalOf(attempt) }));
+  return (attempt.fetching ??= ports.openFetch({
+    task: delivery.task,
+    scraper,
+    life: controllerOf(attempt),
+  }));
 }
 
-function signalOf(attempt: Attempt): AbortSignal {
+function controllerOf(attempt: Attempt): AbortController {
   if (!attempt.controller) {
     attempt.controller = new AbortController();
     if (attempt.ending) attempt.controller.abort(reasonOf(attempt.ending, attempt));
   }
-  return attempt.controller.signal;
+  return attempt.controller;
 }
 
 function end(attempt: Attempt, outcome: AttemptOutcome): void {

@@ -29,14 +29,19 @@ export interface Crew {
   isIdle(): boolean;
   /** Recent mean of a handler; undefined until one has ended. */
   taskMs(): number | undefined;
+  /** For how long each has been running that runs for longer than this. */
+  runningLonger(thanMs: number): number[];
+  /** When the last one was started (monotonic ms). */
+  lastStartMs(): number;
   receive(delivery: Delivery): void;
   /** Starts what may start. */
   pump(): void;
   cancel(cancelled: Cancelled): void;
-  /** Nothing starts any more; what was not started is handed out. */
-  close(): Delivery[];
-  /** Takes out what was not started. */
-  takeUnstarted(): Delivery[];
+  /** To others, who have not had it from us: it was not started. */
+  giveBack(delivery: Delivery): void;
+  giveBackUnstarted(): void;
+  /** Nothing starts any more; what was not started is given back. */
+  close(): void;
 }
 
 export interface CrewParts {
@@ -66,6 +71,7 @@ export function createCrew(parts: CrewParts): Crew {
   let alone = false;
   let aloneEnded = (): void => undefined;
   let taskMs: number | undefined;
+  let lastStartMs = -Infinity;
 
   return {
     waiting,
@@ -75,13 +81,16 @@ export function createCrew(parts: CrewParts): Crew {
     isReserved,
     isIdle: () => waiting.size() + suspects.length + running.size + settling.size === 0 && !alone,
     taskMs: () => taskMs,
+    runningLonger,
+    lastStartMs: () => lastStartMs,
     receive,
     pump,
     cancel,
-    takeUnstarted,
+    giveBack,
+    giveBackUnstarted,
     close() {
       closed = true;
-      return takeUnstarted();
+      giveBackUnstarted();
     },
   };
 
@@ -90,15 +99,25 @@ export function createCrew(parts: CrewParts): Crew {
   }
 
   function receive(delivery: Delivery): void {
-    // Of a suspect only the delivery count is known here; how often it started alone is asked when its turn comes.
-    const verdict = judgeDelivery({ deliveries: delivery.deliveries, soloStarts: 0 }, limits.poison);
-    if (verdict.verdict === 'run') waiting.add(delivery);
+    if (isTrusted(delivery.deliveries)) waiting.add(delivery);
     else suspects.push(delivery);
     pump();
   }
 
-  function takeUnstarted(): Delivery[] {
-    return [...waiting.remove(() => true), ...suspects.splice(0)];
+  /** Of a suspect only the delivery count is known here; how often it started alone is asked when its turn comes. */
+  function isTrusted(deliveries: number): boolean {
+    return judgeDelivery({ deliveries, soloStarts: 0 }, limits.poison).verdict === 'run';
+  }
+
+  function giveBackUnstarted(): void {
+    for (const delivery of [...waiting.remove(() => true), ...suspects.splice(0)]) giveBack(delivery);
+  }
+
+  /** It has not even been started here: that must not make a suspect of it, so its deliveries are counted anew. */
+  function giveBack(delivery: Delivery): void {
+    const { deliveries } = delivery;
+    if (isTrusted(deliveries) && !isTrusted(deliveries + 1)) settle(delivery, settler.giveBackAnew(delivery));
+    else settler.giveBack(delivery, 0);
   }
 
   function pump(): void {
@@ -141,7 +160,14 @@ export function createCrew(parts: CrewParts): Crew {
     }
     const timeoutMs = scraper.timeoutMs ?? limits.timeoutMs;
     if (delivery.queuedAt !== undefined) ports.meter?.waited(Date.now() - delivery.queuedAt);
-    running.add(startAttempt({ delivery, scraper, timeoutMs, ports, onEnd: ended }));
+    const attempt = startAttempt({ delivery, scraper, timeoutMs, ports, onEnd: ended });
+    running.add(attempt);
+    lastStartMs = attempt.startedMs;
+  }
+
+  function runningLonger(thanMs: number): number[] {
+    const now = performance.now();
+    return [...running].map(({ startedMs }) => now - startedMs).filter((ms) => ms > thanMs);
   }
 
   function ended(attempt: Attempt, outcome: AttemptOutcome): void {

@@ -28,13 +28,19 @@ export interface LaneListener {
   onRoom(): void;
 }
 
-/** The queues of ready tasks, one per priority. What is requested comes when it is there. */
-export interface Lanes {
+/** A queue of ready tasks. What is requested comes when it is there. */
+export interface LaneQueue {
   /** Asked for, and not yet delivered. */
-  requested(lane: Priority): number;
-  request(lane: Priority, count: number): void;
+  requested(): number;
+  request(count: number): void;
   /** Withdraws what was asked for; what is under way already still comes. */
-  withdraw(lane: Priority): void;
+  withdraw(): void;
+}
+
+/** Where this worker stands: of each priority in the queue that is shared, and in those of single scrapers. */
+export interface Lanes {
+  /** The one that was asked longest ago comes first. */
+  queues(lane: Priority): readonly LaneQueue[];
   /** Withdraws everything. When it resolves, nothing comes any more. */
   close(): Promise<void>;
   ack(delivery: Delivery): void;
@@ -105,7 +111,8 @@ export interface WorkerPorts {
   openFetch?(attempt: {
     readonly task: TaskMessage;
     readonly scraper: Scraper;
-    readonly signal: AbortSignal;
+    /** Aborted when the attempt shall end; and by who fetches, when it is over with something still under way. */
+    readonly life: AbortController;
   }): AttemptFetch;
   /** What the scraper has set up in this worker. Absent: nothing is ever set up. */
   sharedOf?(scraper: Scraper): Promise<unknown>;
@@ -115,6 +122,8 @@ export interface WorkerPorts {
   pausedBy(spec: TaskSpec): string | undefined;
   /** Whether this worker may take work at all. */
   isOpen(): boolean;
+  /** Calls back when it may again; returns the undo. Absent: it is noticed at the next look. */
+  onOpen?(listener: () => void): () => void;
   /** Calls back with what nobody wants any more; returns the undo. */
   onCancelled(listener: (cancelled: Cancelled) => void): () => void;
   /** When the cluster last took a heartbeat of this worker (monotonic ms). */

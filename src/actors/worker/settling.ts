@@ -18,6 +18,8 @@ export interface Settler {
   postpone(delivery: Delivery, atMs: number | 'parked'): Promise<void>;
   /** To whoever asks next; not a word if the lease may be somebody else's by now. */
   giveBack(delivery: Delivery, delayMs: number): void;
+  /** The same, as a message that nobody has been given yet. */
+  giveBackAnew(delivery: Delivery): Promise<void>;
 }
 
 export interface Ended {
@@ -41,7 +43,7 @@ export function createSettler(
   lanes: Lanes,
 ): Settler {
   const { log } = ports;
-  return { attempt, bury, cancel, postpone, giveBack };
+  return { attempt, bury, cancel, postpone, giveBack, giveBackAnew };
 
   function attempt(ended: Ended): Promise<void> {
     const { delivery, startedAt, outcome, followUps } = ended;
@@ -119,8 +121,14 @@ export function createSettler(
     return again(delivery, carryOf(delivery.task), atMs);
   }
 
-  async function store(delivery: Delivery, outcome: Outcome): Promise<void> {
-    finish(delivery, await ports.storeOutcome(outcome, delivery.task.acceptSeq));
+  /** Not async: the outcome, and with it the page that it was taken from, would stay in memory until it is stored. */
+  function store(delivery: Delivery, outcome: Outcome): Promise<void> {
+    try {
+      const storing = ports.storeOutcome(outcome, delivery.task.acceptSeq);
+      return storing.then((stored) => finish(delivery, stored));
+    } catch (error) {
+      return Promise.reject(asFailure(error));
+    }
   }
 
   async function again(delivery: Delivery, carry: Carry, atMs: number | 'parked' | undefined): Promise<void> {
@@ -139,8 +147,16 @@ export function createSettler(
   }
 
   function giveBack(delivery: Delivery, delayMs: number): void {
-    const facts = { now: performance.now(), leasedAt: delivery.leasedAt, beatAt: ports.lastBeatAt() };
-    if (!mayHaveLapsed(facts, limits.leaseMs)) lanes.giveBack(delivery, delayMs);
+    if (isStillOurs(delivery)) lanes.giveBack(delivery, delayMs);
+  }
+
+  async function giveBackAnew(delivery: Delivery): Promise<void> {
+    if (isStillOurs(delivery)) await again(delivery, carryOf(delivery.task), undefined);
+  }
+
+  function isStillOurs({ leasedAt }: Delivery): boolean {
+    const facts = { now: performance.now(), leasedAt, beatAt: ports.lastBeatAt() };
+    return !mayHaveLapsed(facts, limits.leaseMs);
   }
 
   function tell(settlement: Settlement, spec: TaskSpec, failure: { code: string; message: string }): void {

@@ -6,18 +6,18 @@ import { decideLease } from '../../policy/lease.ts';
 import { leaveBehind, tellToEnd } from './attempt.ts';
 import type { Crew } from './crew.ts';
 import type { Delivery, Hand, Lanes, WorkerLimits, WorkerPorts } from './ports.ts';
-import type { Settler } from './settling.ts';
 
 export interface UpkeepParts {
   readonly ports: Pick<WorkerPorts, 'lastBeatAt' | 'log'>;
   readonly limits: WorkerLimits;
   readonly crew: Crew;
   readonly lanes: Lanes;
-  readonly settler: Settler;
 }
 
 /** Longer than the work that a worker takes in ahead; whoever waits longer had bad luck and goes to another worker. */
 const WAIT_MAX_MS = 10_000;
+/** Where nothing has started for so long, all slots are in the hands of slow tasks; another worker may have free ones. */
+const STUCK_MS = 1_500;
 const WAIT_LEASE_PARTS = 4;
 /** What takes less long than this is over before anybody could read about it. */
 const HAND_AFTER_MS = 1_000;
@@ -49,23 +49,21 @@ function keepLease(
   if (decideLease(facts, limits.leaseMs) === 'renew') lanes.extend(delivery);
 }
 
-/**
- * A task that has waited for too long goes to somebody else, unless that delivery would make it a suspect; then it
- * stays. One whose lease may be over is forgotten: it is, or will be, somebody else's.
- */
-function sweepWaiting({ ports, limits, crew, lanes, settler }: UpkeepParts, now: number): void {
+/** A task that has waited for too long goes to somebody else. One whose lease may be over is forgotten: it is, or will be, somebody else's. */
+function sweepWaiting({ ports, limits, crew, lanes }: UpkeepParts, now: number): void {
   if (crew.waiting.size() === 0) return;
   const beatAt = ports.lastBeatAt();
   const waitMaxMs = Math.min(WAIT_MAX_MS, limits.leaseMs / WAIT_LEASE_PARTS);
+  const lastStartMs = crew.lastStartMs();
   const leaving = crew.waiting.remove((delivery) => {
-    const lease = decideLease({ now, leasedAt: delivery.leasedAt, livedAt: now, beatAt }, limits.leaseMs);
+    const { leasedAt, receivedAt } = delivery;
+    const lease = decideLease({ now, leasedAt, livedAt: now, beatAt }, limits.leaseMs);
     if (lease === 'lapsed') return true;
-    if (now - delivery.receivedAt > waitMaxMs && delivery.deliveries < limits.poison.trustedDeliveries)
-      return true;
+    if (now - receivedAt > waitMaxMs || now - Math.max(receivedAt, lastStartMs) > STUCK_MS) return true;
     if (lease === 'renew') lanes.extend(delivery);
     return false;
   });
-  for (const delivery of leaving) settler.giveBack(delivery, 0);
+  for (const delivery of leaving) crew.giveBack(delivery);
 }
 
 /** What this worker has had in hand for a while: others give it back if this worker dies. */

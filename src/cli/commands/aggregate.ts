@@ -1,9 +1,10 @@
 /** `trawl aggregate`: what a run brought, or all of them, summed up in groups. */
 import { GROUPINGS } from '../../policy/aggregate.ts';
 import type { Command } from '../command.ts';
+import { runArgument } from '../run-argument.ts';
 
 export const aggregateCommand: Command = {
-  usage: 'aggregate [run]',
+  usage: 'aggregate [RUN]',
   describe: 'Sum up tasks, items, bytes and errors by scraper, host, status or kind of item',
   examples: [
     ['$0 aggregate', 'Of all runs, by scraper'],
@@ -12,8 +13,10 @@ export const aggregateCommand: Command = {
   ],
   sections: ['nats', 'general'],
   options: (yargs) =>
-    yargs
-      .positional('run', { type: 'string' })
-      .option('by', { choices: GROUPINGS, default: 'scraper' as const, describe: 'What makes a group' }),
+    runArgument(yargs).option('by', {
+      choices: GROUPINGS,
+      default: 'scraper' as const,
+      describe: 'What makes a group',
+    }),
   load: () => import('../effects/aggregate.ts'),
 };

@@ -18,7 +18,11 @@ export const runCommand: Command = {
   options: (yargs) =>
     yargs
       .positional('scraper', { type: 'string', demandOption: true })
-      .option('urls-file', { type: 'string', nargs: 1, describe: 'The list; - is stdin' })
+      .option('urls-file', {
+        type: 'string',
+        nargs: 1,
+        describe: 'The list; - is stdin. Without it, the start of the template',
+      })
       .option('run-id', { type: 'string', describe: 'Name of the run; without it, the time' })
       .option('priority', { type: 'string', describe: '0 to 9; higher goes first' })
       .option('wait', {

@@ -1,8 +1,9 @@
 /** `trawl stats`: how many tasks are where, of one run or of all. */
 import type { Command } from '../command.ts';
+import { runArgument } from '../run-argument.ts';
 
 export const statsCommand: Command = {
-  usage: 'stats [run]',
+  usage: 'stats [RUN]',
   describe: 'Show how many tasks are queued, running, deferred, done, dead and cancelled',
   examples: [
     ['$0 stats', 'Of the whole cluster'],
@@ -10,6 +11,6 @@ export const statsCommand: Command = {
   ],
   sections: ['nats', 'general'],
   single: 'coordinator',
-  options: (yargs) => yargs.positional('run', { type: 'string' }),
+  options: runArgument,
   load: () => import('../effects/stats.ts'),
 };

@@ -1,8 +1,9 @@
 /** `trawl watch`: follows a run until it has ended. */
 import type { Command } from '../command.ts';
+import { runArgument } from '../run-argument.ts';
 
 export const watchCommand: Command = {
-  usage: 'watch <run>',
+  usage: 'watch [RUN]',
   describe: 'Follow a run until it has ended; exit code 4 if tasks are dead',
   examples: [
     ['$0 watch friday', 'A bar on a terminal, a line per change in a pipe'],
@@ -10,6 +11,6 @@ export const watchCommand: Command = {
   ],
   sections: ['nats', 'general'],
   single: 'running',
-  options: (yargs) => yargs.positional('run', { type: 'string', demandOption: true }),
+  options: runArgument,
   load: () => import('../effects/watch.ts'),
 };

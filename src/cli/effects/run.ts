@@ -9,6 +9,7 @@ import { EXIT, type ExitCode } from '../exit.ts';
 import { followRun } from '../follow-run.ts';
 import { renderCount } from '../progress-bar.ts';
 import { describeEnd, exitOf } from '../run-summary.ts';
+import { findStart } from '../start-list.ts';
 import { submitList } from '../submit-list.ts';
 import { openTaskFile, type TaskFile } from '../task-lines.ts';
 import { withClient } from '../with-connection.ts';
@@ -60,7 +61,7 @@ function tellSingle({ loaded, config, output }: CommandContext, scraper: string)
 
 async function runDistributed(context: CommandContext, scraper: string): Promise<ExitCode> {
   const { argv, output } = context;
-  const file: TaskFile = openTaskFile(requireText(argv, 'urls-file', USAGE));
+  const file = await findTasks(context, scraper);
   return withClient(context, 'run', async ({ client, ask }) => {
     const { run, enqueued } = await submit(context, { client, scraper, file });
     const queued = { run_id: run, enqueued, worker_command: workerCommand(scraper, run) };
@@ -73,6 +74,12 @@ async function runDistributed(context: CommandContext, scraper: string): Promise
     output.result({ status: ended.state, ...queued }, describeEnd(ended));
     return exitOf(ended);
   });
+}
+
+async function findTasks({ argv, config }: CommandContext, scraper: string): Promise<TaskFile> {
+  const given = readText(argv, 'urls-file');
+  const start = given === undefined ? await findStart(config, scraper) : undefined;
+  return start ?? openTaskFile(requireText(argv, 'urls-file', USAGE));
 }
 
 function submit(

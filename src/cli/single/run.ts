@@ -13,6 +13,7 @@ import { EXIT, type ExitCode } from '../exit.ts';
 import { followRun } from '../follow-run.ts';
 import { renderCount } from '../progress-bar.ts';
 import { describeEnd, exitOf } from '../run-summary.ts';
+import { findStart } from '../start-list.ts';
 import { submitList } from '../submit-list.ts';
 import { openTaskFile, requireTaskFile } from '../task-lines.ts';
 import type { Ask } from '../with-connection.ts';
@@ -20,13 +21,14 @@ import { findRunToResume, planNewRun, resumeCommand, type SinglePlace } from './
 import { openSession, type SingleSession } from './session.ts';
 
 const USAGE = 'trawl run SCRAPER --urls-file FILE';
+const STDIN = '-';
 /** The coordinator of this process begins to answer a moment after it has started. */
 const PATIENCE_MS = 15_000;
 
 export async function runSingle(context: CommandContext, scraper: string): Promise<ExitCode> {
   const { argv, output } = context;
   const stop = watchStop(context);
-  const place = choosePlace(context, scraper);
+  const place = await choosePlace(context, scraper);
   const session = await openSession(context, {
     folder: place.folder,
     roles: ['coordinator', 'proxy-manager', 'worker'],
@@ -64,12 +66,15 @@ function watchStop({ interrupts }: CommandContext): AbortSignal {
   return stop.signal;
 }
 
-function choosePlace({ argv, config }: CommandContext, scraper: string): SinglePlace {
+async function choosePlace({ argv, config }: CommandContext, scraper: string): Promise<SinglePlace> {
   const data = readText(argv, 'data');
   const resume = argv['resume'];
   const run = typeof resume === 'string' && resume !== '' ? resume : readText(argv, 'run-id');
   const request = { home: config.home, scraper, data, run };
   if (resume !== undefined) return findRunToResume(request);
+  const given = readText(argv, 'urls-file');
+  // Where it starts is read again by whoever goes on with the run.
+  if (given === undefined && (await findStart(config, scraper))) return planNewRun(request, STDIN);
   const list = requireText(argv, 'urls-file', USAGE);
   requireTaskFile(list); // says at once what cannot be read
   return planNewRun(request, list);
@@ -149,14 +154,15 @@ async function submit(context: CommandContext, { client, ask, place, stop }: Wor
     if (known?.sealed || (known && hasEnded(known))) return 0;
   }
   const list = given ?? urlsFile;
-  if (list === null)
+  const file = list === null ? await findStart(context.config, scraper) : openTaskFile(list);
+  if (!file)
     throw new Failure('INVALID', `the list of run ${run} came from stdin, and not all of it was read`, {
       hint: `Give it once more: trawl run ${scraper} --resume ${run} --urls-file FILE. What is stored already is recognised.`,
     });
   // The same task twice is one task: what was handed in before is recognised.
   const { enqueued } = await submitList({
     ...{ client, scraper, run, output, until: stop },
-    file: openTaskFile(list),
+    file,
     priority: readPriority(argv),
   });
   return enqueued;

@@ -6,6 +6,7 @@ import type { Role } from '../../domain/role.ts';
 import { Secret } from '../../domain/secret.ts';
 import type { LocalAccess } from '../../local/access.ts';
 import { startEmbedded, type Embedded } from '../../local/embedded.ts';
+import { demoSiteAddress } from '../../local/layout.ts';
 import { expireLeases } from '../../nats/expire-leases.ts';
 import type { Log } from '../../telemetry/log.ts';
 import { createNames } from '../../wire/names.ts';
@@ -95,6 +96,10 @@ export function configFor(config: Config, { url, user, passwordFile, egressKeyFi
     actor: { ...config.actor, id: undefined },
     leader: { ttl: LEADER_TTL_MS },
     lock: { ttl: Math.min(config.lock.ttl, LOCK_TTL_MAX_MS) },
+    fetch: {
+      ...config.fetch,
+      allowLoopback: config.fetch.allowLoopback ?? [demoSiteAddress(config.local.portBase)],
+    },
     egress: {
       ...config.egress,
       key: config.egress.key ?? (egressKeyFile === undefined ? undefined : read(egressKeyFile)),

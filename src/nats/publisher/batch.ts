@@ -17,7 +17,7 @@ interface Parcel {
   readonly arrive: (answer: Answer) => void;
 }
 
-export interface BatchSender extends Pick<Exchange<unknown>, 'hush' | 'sweep' | 'close'> {
+export interface BatchSender extends Pick<Exchange<unknown>, 'hush' | 'close'> {
   /** One member goes as a plain message, several as a batch. Never rejects. */
   send(members: readonly Member[]): Promise<Answer>;
 }
@@ -38,14 +38,13 @@ export function createBatchSender(options: Omit<ExchangeOptions<unknown>, 'onAns
         else postBatch(members, resolve);
       }),
     hush: (reason) => exchange.hush(reason),
-    sweep: (nowMs) => exchange.sweep(nowMs),
     close: () => exchange.close(),
   };
 
   function postSingle([only]: readonly Member[], about: Parcel): void {
     if (!only) return;
     const { subject, payload } = only.message;
-    exchange.post({ subject, payload, headerLines: only.headerLines, about });
+    exchange.post({ subject, payload, headerLines: only.headerLines }, about);
   }
 
   function postBatch(members: readonly Member[], resolve: (answer: Answer) => void): void {
@@ -55,16 +54,12 @@ export function createBatchSender(options: Omit<ExchangeOptions<unknown>, 'onAns
       sentAtMs: 0,
       arrive: (answer) => resolve(checkCommit(answer, id, members.length)),
     };
-    for (const [position, { message, headerLines }] of members.entries()) {
-      const last = position + 1 === members.length;
+    const frames = members.map(({ message: { subject, payload }, headerLines }, position) => {
       const lines = `${headerLines}Nats-Batch-Id: ${id}\r\nNats-Batch-Sequence: ${position + 1}\r\n`;
-      exchange.post({
-        subject: message.subject,
-        payload: message.payload,
-        headerLines: last ? `${lines}Nats-Batch-Commit: 1\r\n` : lines,
-        about: last ? parcel : undefined,
-      });
-    }
+      const isLast = position + 1 === members.length;
+      return { subject, payload, headerLines: isLast ? `${lines}Nats-Batch-Commit: 1\r\n` : lines };
+    });
+    exchange.postMany(frames, parcel);
   }
 }
 

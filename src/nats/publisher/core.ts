@@ -1,12 +1,14 @@
 /** The moving parts of a publisher, joined: the window, the courier, the link and the judge. */
 import type { Connection } from '../connect.ts';
-import { REFUSED_CLOSED, REFUSED_MALFORMED, REFUSED_TOO_BIG } from './answer.ts';
+import { REFUSED_CLOSED, REFUSED_MALFORMED, REFUSED_TOO_BIG, type Answer } from './answer.ts';
 import type { Courier, CourierPorts } from './courier.ts';
 import { faultOf, headerLinesOf, sizeOf, type Entry } from './entry.ts';
 import { createGroups } from './groups.ts';
 import { createJudge } from './judge.ts';
 import { createLink } from './link.ts';
+import { createSalvos } from './salvos.ts';
 import { createSingles } from './singles.ts';
+import { createSweeper } from './sweeper.ts';
 import type { StreamTraits } from './traits.ts';
 import { createWindow } from './window.ts';
 import type { Outgoing, Publisher, PublisherOptions, PublishOutcome } from '../publisher.ts';
@@ -16,6 +18,8 @@ export type PublisherSettings = Required<Omit<PublisherOptions, 'log'>> & Pick<P
 /** The server takes no larger batch unless it is told to. */
 const BATCH_MAX = 1_000;
 const SWEEP_MAX_MS = 500;
+const CLOSED: PublishOutcome = { kind: 'refused', code: REFUSED_CLOSED, reason: 'the publisher is closed' };
+const CUT_OFF: PublishOutcome = { kind: 'unknown', reason: 'the publisher was closed' };
 
 export function createPublisherCore(
   connection: Connection,
@@ -35,6 +39,7 @@ export function createPublisherCore(
     onLost() {
       if (window.size() > 0) log?.warn('publisher.interrupted', { stream, messages: window.size() });
       courier.hush('the connection was lost');
+      salvos.hush('the connection was lost');
     },
   });
   const judge = createJudge({
@@ -53,13 +58,21 @@ export function createPublisherCore(
     link,
     judge: (entry, answer) => judge.judge(entry, answer),
   });
-  const sweeper = setInterval(sweep, Math.min(settings.ackTimeoutMs / 4, SWEEP_MAX_MS)).unref();
+  const salvos = createSalvos({
+    connection,
+    stream,
+    ackTimeoutMs: settings.ackTimeoutMs,
+    handOver,
+    progress: () => link.progress(),
+  });
+  const sweeper = createSweeper(Math.min(settings.ackTimeoutMs / 4, SWEEP_MAX_MS), sweep);
   let published = 0;
   let closed = false;
   void connection.ended.then(close);
 
   return {
     publish,
+    publishMany,
     room: () => window.room(),
     flush: () => window.empty(),
     async close() {
@@ -75,33 +88,63 @@ export function createPublisherCore(
     return createGroups(ports, { batch: Math.min(settings.batch, BATCH_MAX), maxPayload });
   }
 
-  function publish(message: Outgoing): Promise<PublishOutcome> {
-    if (closed) return refuse(REFUSED_CLOSED, 'the publisher is closed');
+  async function publishMany(messages: readonly Outgoing[]): Promise<readonly PublishOutcome[]> {
+    const isQuick = settings.durability === 'interval' && !closed && link.isOpen();
+    if (isQuick && messages.every((message) => faultIn(message, headerLinesOf(message)) === undefined))
+      return salvos.fire(messages);
+    return Promise.all(messages.map(publish));
+  }
+
+  /** Why the server would not take it, if it would not. */
+  function faultIn(
+    message: Outgoing,
+    headerLines: string,
+  ): Extract<PublishOutcome, { kind: 'refused' }> | undefined {
     const fault = faultOf(message);
-    if (fault !== undefined) return refuse(REFUSED_MALFORMED, fault);
-    const headerLines = headerLinesOf(message);
+    if (fault !== undefined) return { kind: 'refused', code: REFUSED_MALFORMED, reason: fault };
     const bytes = sizeOf(message.payload, headerLines);
     const maxPayload = nc.info?.max_payload ?? Infinity;
-    if (bytes > maxPayload) {
-      const reason = `the message has ${bytes} bytes, and the server takes ${maxPayload} (max_payload)`;
-      return refuse(REFUSED_TOO_BIG, reason);
-    }
+    if (bytes <= maxPayload) return undefined;
+    const reason = `the message has ${bytes} bytes, and the server takes ${maxPayload} (max_payload)`;
+    return { kind: 'refused', code: REFUSED_TOO_BIG, reason };
+  }
+
+  function publish(message: Outgoing): Promise<PublishOutcome> {
+    if (closed) return Promise.resolve(CLOSED);
+    const headerLines = headerLinesOf(message);
+    const fault = faultIn(message, headerLines);
+    if (fault) return Promise.resolve(fault);
     return new Promise((resolve) => {
-      published += 1;
-      const entry: Entry = {
-        message,
-        order: published,
-        headerLines,
-        bytes,
-        giveUpAtMs: performance.now() + settings.giveUpMs,
-        resolve,
-        sentAtMs: 0,
-        doubtful: false,
-        refused: false,
-        done: false,
-      };
+      const entry = enter(message, headerLines, resolve);
       if (window.enter(entry)) courier.submit(entry);
     });
+  }
+
+  /** It was sent with others, and this is all that was heard of it. */
+  function handOver(message: Outgoing, answer: Answer): Promise<PublishOutcome> {
+    if (closed) return Promise.resolve(CUT_OFF);
+    return new Promise((resolve) => {
+      const entry = enter(message, headerLinesOf(message), resolve);
+      window.force(entry);
+      judge.judge(entry, answer);
+    });
+  }
+
+  function enter(message: Outgoing, headerLines: string, resolve: Entry['resolve']): Entry {
+    published += 1;
+    sweeper.arm();
+    return {
+      message,
+      order: published,
+      headerLines,
+      bytes: sizeOf(message.payload, headerLines),
+      giveUpAtMs: performance.now() + settings.giveUpMs,
+      resolve,
+      sentAtMs: 0,
+      doubtful: false,
+      refused: false,
+      done: false,
+    };
   }
 
   function settle(entry: Entry, outcome: PublishOutcome): void {
@@ -111,27 +154,23 @@ export function createPublisherCore(
     window.leave(entry);
   }
 
-  function sweep(): void {
+  /** Gives up what has waited for too long; whether something is left. */
+  function sweep(): boolean {
     const nowMs = performance.now();
-    courier.sweep(nowMs);
     const expired = window.oldestWhile((entry) => entry.giveUpAtMs <= nowMs);
-    if (expired.length === 0) return;
-    log?.warn('publisher.gave_up', { stream, messages: expired.length });
+    if (expired.length > 0) log?.warn('publisher.gave_up', { stream, messages: expired.length });
     const reason = `not confirmed within ${settings.giveUpMs} ms`;
     for (const entry of expired) settle(entry, { kind: 'unknown', reason });
+    return window.size() > 0;
   }
 
   function close(): void {
     if (closed) return;
     closed = true;
-    clearInterval(sweeper);
+    sweeper.close();
     link.close();
     courier.close();
-    for (const entry of window.dissolve())
-      settle(entry, { kind: 'unknown', reason: 'the publisher was closed' });
+    salvos.close();
+    for (const entry of window.dissolve()) settle(entry, CUT_OFF);
   }
-}
-
-function refuse(code: number, reason: string): Promise<PublishOutcome> {
-  return Promise.resolve({ kind: 'refused', code, reason });
 }

@@ -12,8 +12,6 @@ export interface Courier {
   pump(): void;
   /** Ends with silence all that is under way. */
   hush(reason: string): void;
-  /** Ends with silence what has waited too long. */
-  sweep(nowMs: number): void;
   close(): void;
 }
 

@@ -39,7 +39,6 @@ export function createGroups(ports: CourierPorts, limits: GroupLimits): Courier 
     resubmit,
     pump: schedule,
     hush: (reason) => sender.hush(reason),
-    sweep: (nowMs) => sender.sweep(nowMs),
     close() {
       sender.close();
       clearImmediate(soon);

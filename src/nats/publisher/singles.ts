@@ -31,7 +31,6 @@ export function createSingles(ports: CourierPorts): Courier {
     },
     pump,
     hush: (reason) => exchange.hush(reason),
-    sweep: (nowMs) => exchange.sweep(nowMs),
     close: () => exchange.close(),
   };
 
@@ -41,6 +40,6 @@ export function createSingles(ports: CourierPorts): Courier {
 
   function post(entry: Entry): void {
     const { subject, payload } = entry.message;
-    exchange.post({ subject, payload, headerLines: entry.headerLines, about: entry });
+    exchange.post({ subject, payload, headerLines: entry.headerLines }, entry);
   }
 }

@@ -10,6 +10,8 @@ export interface WindowLimits {
 export interface Window<T> {
   /** True: go ahead. False: the item waits in line, and is handed to `admit` when there is room. */
   enter(item: T): boolean;
+  /** For what is under way already, whatever the limits. */
+  force(item: T): void;
   leave(item: T): void;
   room(): Promise<void> | undefined;
   /** Resolves when nothing is under way and nobody waits. */
@@ -45,6 +47,7 @@ export function createWindow<T extends { readonly bytes: number }>(
       include(item);
       return true;
     },
+    force: include,
     leave(item) {
       inside.delete(item);
       bytes -= item.bytes;

@@ -96,7 +96,7 @@ export function target(
   limit: { min: number } | { max: number },
 ): Target {
   const [sign, bound] = 'min' in limit ? (['≥', limit.min] as const) : (['≤', limit.max] as const);
-  const known = got !== undefined && !Number.isNaN(got);
+  const known = got !== undefined && Number.isFinite(got);
   const show = (value: number): string =>
     value >= 100 ? Math.round(value).toLocaleString('en') : String(Math.round(value * 100) / 100);
   return {

@@ -17,6 +17,8 @@ export type Pass = (typeof PASSES)[number];
 export interface Taker extends Team {
   readonly name: string;
   readonly safe: string;
+  /** One URL after the other, an answer for each: takes shorter lists than those who take chunks. */
+  readonly oneByOne: boolean;
   /** Throws unless all are new the first time, and none the second. */
   submit(list: string, pass: Pass, count: number): Promise<void>;
   clear(list: string): Promise<void>;
@@ -28,7 +30,7 @@ export function ownTaker(name: string, { stage, user, clients, servers }: TrawlT
   const sizeOf = async (stream: 'INTAKE' | 'TASKS'): Promise<number> =>
     (await connection.jsm.streams.info(names.stream(stream))).state.messages;
   return {
-    ...{ name, safe: SYNCS[sync].safe, clients, servers },
+    ...{ name, safe: SYNCS[sync].safe, oneByOne: false, clients, servers },
     async submit(list, pass, count) {
       // One run of a scraper is active at a time, so each list has a scraper of its own.
       const queuedBefore = await sizeOf('TASKS');
@@ -64,8 +66,10 @@ export async function startOtherTakers(
     const { port, pid, version } = await startRedis(t, redis);
     versions['redis'] = version;
     const safe = SYNCS.second.safe;
+    const way = { safe, settings: { port }, pid };
     takers.push(
-      await other(t, { name: 'Redis set + list', safe, module: 'redis-push.mjs', settings: { port }, pid }),
+      await other(t, { ...way, name: 'scrapy-redis way', module: 'redis-each.mjs', oneByOne: true }),
+      await other(t, { ...way, name: 'Redis script', module: 'redis-push.mjs' }),
     );
   }
   const programs = hasPackage('pg') ? findPostgres() : undefined;
@@ -96,12 +100,14 @@ async function other(
     module,
     settings,
     pid,
-  }: { name: string; safe: string; module: string; settings: object; pid: number },
+    oneByOne = false,
+  }: { name: string; safe: string; module: string; settings: object; pid: number; oneByOne?: boolean },
 ): Promise<Taker> {
   const peer = await startPeer(t, module, settings);
   return {
     name,
     safe,
+    oneByOne,
     clients: () => [peer.pid],
     servers: () => [pid],
     async submit(list, pass, count) {

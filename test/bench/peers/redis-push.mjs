@@ -1,4 +1,4 @@
-/** URLs into Redis as scrapy-redis does it: a set of fingerprints knows what was seen, a list keeps what is new. */
+/** URLs into Redis by one script for a thousand: what scrapy-redis does, as fast as Redis can be made to do it. */
 import { createHash } from 'node:crypto';
 import Redis from 'ioredis';
 import { inChunks, urls } from './counting.mjs';

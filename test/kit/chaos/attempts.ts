@@ -5,7 +5,7 @@ export interface Attempts {
   begun: number;
   failed: number;
   deferred: number;
-  /** Attempts in whose process something was done to it before they ended. */
+  /** Attempts in whose process something was done to it before they ended, or that it died with before it began another. */
   hits: number;
   /** From its first submission to the start of its last attempt (epoch ms). */
   since: number;
@@ -25,6 +25,8 @@ export function tellAttempts(events: readonly ChaosEvent[]): Map<string, Attempt
   const told = new Map<string, Attempts>();
   const submitted = new Map<string, number>();
   const running = new Map<string, Begin>();
+  /** The last that each process began, by pid: once it has ended it may still not be settled. */
+  const latest = new Map<number, Begin>();
   const faults = events.filter((event) => event.type === 'fault');
   for (const event of events) {
     if (event.type === 'submit')
@@ -42,12 +44,18 @@ export function tellAttempts(events: readonly ChaosEvent[]): Map<string, Attempt
       };
       told.set(event.task, { ...about, begun: about.begun + 1, until: event.at });
       running.set(`${event.pid} ${event.task}`, event);
+      latest.set(event.pid, event);
     }
     if (event.type === 'end') {
       const about = told.get(event.task);
       if (about && event.outcome !== 'done') about[event.outcome] += 1;
       note(event, running.get(`${event.pid} ${event.task}`));
       running.delete(`${event.pid} ${event.task}`);
+    }
+    if (event.type === 'died') {
+      const last = latest.get(event.pid);
+      const about = last && told.get(last.task);
+      if (about && !running.has(`${last.pid} ${last.task}`)) about.hits += 1;
     }
   }
   for (const begin of running.values()) note({ at: Infinity }, begin);

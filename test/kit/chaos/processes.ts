@@ -2,6 +2,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
+import { program } from '../../../src/program.ts';
 import { projectRoot } from '../../../src/project-root.ts';
 import type { ProcessSpec } from './fleet.ts';
 import type { ChaosScraperOptions } from './scraper.ts';
@@ -16,7 +17,6 @@ export type Bug = 'none' | (typeof BUGS)['worker' | 'coordinator'][number];
 
 const WORKERS = 3;
 const COORDINATORS = 2;
-const MAIN = join(projectRoot, 'dist/src/cli/main.js');
 const here = (name: string): string => join(projectRoot, 'dist/test/kit/chaos', name);
 
 export function listProcesses({
@@ -45,7 +45,7 @@ export function listProcesses({
  */
 function argsOf(role: ProcessSpec['role'], bug: Bug | undefined): readonly string[] {
   const own = bug === 'none' || BUGS[role].some((name) => name === bug);
-  return own ? [here(`${role}-process.js`), bug ?? 'none'] : [MAIN, role];
+  return own ? [here(`${role}-process.js`), bug ?? 'none'] : [program.main, role];
 }
 
 /** Everything that usually takes minutes takes moments here. */

@@ -16,6 +16,8 @@ import {
   type Lanes,
   type WorkerPorts,
 } from '../../../src/actors/worker/ports.ts';
+import { firstBeat } from '../../../src/cluster/first-beat.ts';
+import { claimIdentity } from '../../../src/nats/beats.ts';
 import type { Connection } from '../../../src/nats/connect.ts';
 import { createBlobStore } from '../../../src/nats/blobs.ts';
 import { createLedgerReader } from '../../../src/nats/ledger-reader.ts';
@@ -30,6 +32,7 @@ import { SETTLE_DEFAULTS } from '../../../src/policy/settle.ts';
 import { createStop } from '../../../src/runtime/actor.ts';
 import { loadScrapers } from '../../../src/scrapers/load.ts';
 import { createRegistry } from '../../../src/scrapers/registry.ts';
+import { VERSION } from '../../../src/version.ts';
 import { openProcess } from './process-parts.ts';
 
 const DIES = 0.01;
@@ -40,6 +43,13 @@ const { config, connection, names, bucket, id, log, announce, leaseMs } = await 
   'worker',
   bug === 'count-own' ? DIES_BEFORE_COUNT : undefined,
 );
+const identity = await claimIdentity(bucket, {
+  beat: firstBeat({ role: 'worker', id, version: VERSION }),
+  deadAfterMs: config.heartbeat.deadAfter,
+  isRunning: () => false,
+  log,
+});
+identity.start(config.heartbeat.interval);
 const options = { batch: config.publisher.batch, ackTimeoutMs: config.publisher.ackTimeout, log };
 const publisher = await createPublisher(connection, {
   stream: names.stream('TASKS'),
@@ -55,7 +65,7 @@ const writer = createLedgerWriter(bug === 'count-own' ? blind(connection) : conn
 });
 const reader = createLedgerReader(connection, names);
 const registry = createRegistry((await loadScrapers(config.worker.scrapers)).scrapers);
-const solo = createSoloStarts(bucket);
+const solo = createSoloStarts(bucket, { self: identity.beat(), log });
 const inHand = new Map<string, Delivery>();
 let lanes: Lanes | undefined;
 
@@ -88,7 +98,10 @@ const ports: WorkerPorts = {
     await mayDie();
     return stored;
   },
-  storeNext: bug === 'drop-failed' ? async () => ({ kind: 'stored' }) : createStoreNext(publisher, names),
+  storeNext:
+    bug === 'drop-failed'
+      ? async () => ({ kind: 'stored' })
+      : createStoreNext(publisher, { names, route: (spec) => names.task(spec) }),
   beginSolo: (spec) => solo.begin(spec),
   endSolo: (spec) => solo.end(spec),
   tellInHand: () => undefined,
@@ -96,7 +109,7 @@ const ports: WorkerPorts = {
   pausedBy: () => undefined,
   isOpen: () => true,
   onCancelled: () => () => undefined,
-  lastBeatAt: () => performance.now(),
+  lastBeatAt: () => identity.storedAt(),
   announce: (kind, facts) => announce({ about: 'task', kind, facts }),
   log,
 };

@@ -1,0 +1,23 @@
+import t from 'tap';
+import { keepDashes, readWords } from '../../src/cli/words.ts';
+
+t.test('a lone dash comes through, as an argument, in a list, as a value', async (t) => {
+  const words = keepDashes(['import', '-', '--urls-file', '-', '--tag', 'a-b', '--', '-x']);
+  t.same(words, ['import', ' - ', '--urls-file', ' - ', '--tag', 'a-b', '--', '-x']);
+  t.same(readWords({ file: words[1], proxies: [words[1], 'b'], tag: 'a-b', json: false }), {
+    ...{ file: '-', tag: 'a-b', json: false },
+    proxies: ['-', 'b'],
+  });
+});
+
+t.test('a run is an argument or an option', async (t) => {
+  t.same(readWords({ RUN: 'friday' }), { run: 'friday' });
+  t.same(readWords({ run: 'friday' }), { run: 'friday' });
+  t.same(readWords({ RUN: 'friday', run: 'friday', by: 'host' }), { run: 'friday', by: 'host' });
+  t.same(readWords({}), {});
+  t.throws(() => readWords({ RUN: 'friday', run: 'monday' }), {
+    code: 'INVALID',
+    message: 'one run, please: "friday" or --run "monday"',
+  });
+  t.throws(() => readWords({ RUN: 'friday', run: ['friday', 'monday'] }), { code: 'INVALID' });
+});
