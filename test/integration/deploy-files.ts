@@ -13,6 +13,7 @@ import { parse } from 'yaml';
 import { settings } from '../../src/config/catalogue.ts';
 import { ROLES } from '../../src/domain/role.ts';
 import { projectRoot } from '../../src/project-root.ts';
+import { claimPorts } from '../kit/claim-ports.ts';
 import { guard, natsServerPath, temporaryFolder } from '../kit/nats-server.ts';
 import { untilSo } from '../kit/small-cluster.ts';
 
@@ -183,7 +184,7 @@ t.test('nginx takes its file, balances, and limits', async (t) => {
   const moved = text
     .replace('127.0.0.1:8080', `127.0.0.1:${ports[0] ?? 0}`)
     .replace('127.0.0.1:8081', `127.0.0.1:${ports[1] ?? 0}`)
-    .replace('listen 8090;', `listen 127.0.0.1:${await freePort()};`);
+    .replace('listen 8090;', `listen 127.0.0.1:${await claimPorts(t)};`);
   const port = /listen 127\.0\.0\.1:(\d+)/.exec(moved)?.[1] ?? '';
   const kinds = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi'];
   writeFileSync(join(place, 'trawl.conf'), moved);
@@ -229,12 +230,3 @@ t.test('nginx takes its file, balances, and limits', async (t) => {
   const looked = await many(40, '/snapshot');
   t.ok(ok(looked) <= 16 && looked.includes(429), `${ok(looked)} of 40 that look`);
 });
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  await once(server, 'close');
-  return port;
-}

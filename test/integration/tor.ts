@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { startFakeTor, type FakeTor, type FakeTorOptions } from '../../src/demo-site/fake-tor.ts';
 import type { Page } from '../../src/scrapers/page.ts';
 import { browsersHere, CAN_SANDBOX, needChromium } from '../kit/chromium.ts';
+import { claimPorts } from '../kit/claim-ports.ts';
 import { openDemoSite, openFakeProxy } from '../kit/demo-world.ts';
 import { openFetchWorld } from '../kit/fetch-world.ts';
 import { temporaryFolder, type Teardown } from '../kit/nats-server.ts';
@@ -159,15 +160,8 @@ if (path !== undefined) {
 
 /** Neighbouring ports, each a proxy with an address of its own; the first one's number. */
 async function openPorts(t: Teardown, count: number): Promise<number> {
-  for (let tries = 0; tries < 50; tries += 1) {
-    const base = 20_000 + Math.floor(Math.random() * 20_000);
-    try {
-      for (let n = 0; n < count; n += 1)
-        await openFakeProxy(t, { kind: 'socks5', outAddress: `127.0.0.${n + 2}`, port: base + n });
-      return base;
-    } catch {
-      // Somebody has one of them.
-    }
-  }
-  throw new Error('no neighbouring ports are free');
+  const base = await claimPorts(t);
+  for (let n = 0; n < count; n += 1)
+    await openFakeProxy(t, { kind: 'socks5', outAddress: `127.0.0.${n + 2}`, port: base + n });
+  return base;
 }

@@ -1,9 +1,8 @@
 /** A local cluster of stub actors on free ports and in a temporary home, gone with the test. */
-import { randomInt } from 'node:crypto';
 import { join } from 'node:path';
 import type { Test } from 'tap';
 import { bringDown } from '../../src/local/down.ts';
-import { allPorts, planPorts } from '../../src/local/layout.ts';
+import { allPorts } from '../../src/local/layout.ts';
 import { findBusyPorts } from '../../src/local/ports.ts';
 import { isAlive, signalProcess, untilGone, type ProcessIdentity } from '../../src/local/process-identity.ts';
 import type { Progress } from '../../src/local/progress.ts';
@@ -11,6 +10,7 @@ import { readClusterState, recordsOf, type ClusterState } from '../../src/local/
 import type { UpOptions } from '../../src/local/up.ts';
 import { askSupervisor } from '../../src/local/ask-supervisor.ts';
 import { projectRoot } from '../../src/project-root.ts';
+import { claimPorts } from './claim-ports.ts';
 import { natsServerPath, temporaryFolder, type Teardown } from './nats-server.ts';
 
 const HTTP_PORT = 8080;
@@ -51,7 +51,7 @@ export async function planTestCluster(
   const options: UpOptions = {
     home: join(folder, '.trawl'),
     nodes: 1,
-    portBase: await freePortBase(),
+    portBase: await claimPorts(t),
     httpPort: HTTP_PORT,
     maxStoreBytes: 1024 ** 3,
     durability: 'interval',
@@ -114,16 +114,6 @@ export function aliveIn(state: ClusterState): string[] {
 export async function kill(process: ProcessIdentity): Promise<void> {
   signalProcess(process, 'SIGKILL');
   await untilGone([process], 5_000);
-}
-
-/** A port base whose whole block is free. */
-export async function freePortBase(): Promise<number> {
-  for (let attempt = 0; attempt < 50; attempt += 1) {
-    const portBase = randomInt(10_000, 26_000);
-    const ports = planPorts({ portBase, nodes: 3, httpPort: HTTP_PORT });
-    if ((await findBusyPorts(allPorts(ports))).length === 0) return portBase;
-  }
-  throw new Error('no free block of ports');
 }
 
 async function endCluster(home: string): Promise<void> {

@@ -2,10 +2,10 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdirSync, writeFileSync } from 'node:fs';
-import { createServer, type AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { connectNats, type Connection } from '../../src/nats/connect.ts';
+import { claimPorts } from './claim-ports.ts';
 import { guard, natsServerPath, quietLog, temporaryFolder, type Teardown } from './nats-server.ts';
 
 export interface TestCluster {
@@ -22,9 +22,9 @@ const NAMES = ['n1', 'n2', 'n3'] as const;
 
 export async function startNatsCluster(t: Teardown): Promise<TestCluster> {
   const folder = temporaryFolder(t);
-  const ports = await freePorts(NAMES.length * 2);
-  const clientPort = (i: number): number => ports[i] ?? 0;
-  const routePort = (i: number): number => ports[NAMES.length + i] ?? 0;
+  const base = await claimPorts(t);
+  const clientPort = (i: number): number => base + i;
+  const routePort = (i: number): number => base + NAMES.length + i;
   const children = new Map<string, ChildProcess>();
 
   t.teardown(() => Promise.all(NAMES.map(kill)));
@@ -88,12 +88,4 @@ async function untilServes({ jsm }: Connection): Promise<void> {
       await delay(100);
     }
   }
-}
-
-async function freePorts(count: number): Promise<number[]> {
-  const servers = Array.from({ length: count }, () => createServer().listen(0, '127.0.0.1'));
-  await Promise.all(servers.map((server) => once(server, 'listening')));
-  const ports = servers.map((server) => (server.address() as AddressInfo).port);
-  await Promise.all(servers.map((server) => once(server.close(), 'close')));
-  return ports;
 }

@@ -7,6 +7,7 @@ import { join } from 'node:path';
 import { connectNats, type Connection } from '../../src/nats/connect.ts';
 import { createLog } from '../../src/telemetry/log.ts';
 import { projectRoot } from '../../src/project-root.ts';
+import { claimPorts } from './claim-ports.ts';
 
 /** What a test of tap gives us, and all that we need of it. */
 export interface Teardown {
@@ -53,21 +54,14 @@ export function temporaryFolder(t: Teardown): string {
 export async function startNatsServer(t: Teardown, options: ServerOptions = {}): Promise<TestServer> {
   const folder = temporaryFolder(t);
   const name = `test-${folder.slice(-6)}`;
-  let ports: { client: number; monitor: number } | undefined;
+  const port = await claimPorts(t);
+  const monitorPort = port + 1;
   let child: ChildProcess | undefined;
 
   const server: TestServer = {
-    get url() {
-      return `nats://127.0.0.1:${server.port}`;
-    },
-    get port() {
-      if (!ports) throw new Error('the server has not started');
-      return ports.client;
-    },
-    get monitorUrl() {
-      if (!ports) throw new Error('the server has not started');
-      return `http://127.0.0.1:${ports.monitor}`;
-    },
+    url: `nats://127.0.0.1:${port}`,
+    port,
+    monitorUrl: `http://127.0.0.1:${monitorPort}`,
     pid: () => child?.pid ?? 0,
     async kill(signal) {
       if (!child || child.exitCode !== null || child.signalCode !== null) return;
@@ -100,18 +94,14 @@ export async function startNatsServer(t: Teardown, options: ServerOptions = {}):
     writeFileSync(file, configText());
     child = spawn(natsServerPath(), ['-c', file], { stdio: ['ignore', 'ignore', 'pipe'] });
     guard(child);
-    const said = await untilReady(child);
-    ports ??= {
-      client: portIn(said, /Listening for client connections on 127\.0\.0\.1:(\d+)/),
-      monitor: portIn(said, /Starting http monitor on 127\.0\.0\.1:(\d+)/),
-    };
+    await untilReady(child);
   }
 
   function configText(): string {
     return [
       `server_name: ${name}`,
-      `listen: 127.0.0.1:${ports?.client ?? -1}`,
-      `http: 127.0.0.1:${ports?.monitor ?? -1}`,
+      `listen: 127.0.0.1:${port}`,
+      `http: 127.0.0.1:${monitorPort}`,
       options.jetstream === false ? '' : jetstreamText(),
       options.config ?? '',
     ].join('\n');
@@ -137,8 +127,8 @@ export function guard(child: ChildProcess): void {
   child.once('exit', () => watcher.stdin.end('done\n'));
 }
 
-/** Waits for the line that the server prints when it serves, and returns all that it said until then. */
-async function untilReady(child: ChildProcess): Promise<string> {
+/** Waits for the line that the server prints when it serves. */
+async function untilReady(child: ChildProcess): Promise<void> {
   let said = '';
   await new Promise<void>((resolve, reject) => {
     child.once('error', reject);
@@ -149,11 +139,4 @@ async function untilReady(child: ChildProcess): Promise<string> {
       if (said.includes('Server is ready')) resolve();
     });
   });
-  return said;
-}
-
-function portIn(said: string, line: RegExp): number {
-  const port = line.exec(said)?.[1];
-  if (port === undefined) throw new Error(`nats-server did not say its port:\n${said}`);
-  return Number(port);
 }

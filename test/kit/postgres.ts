@@ -5,7 +5,7 @@ import { chmodSync, chownSync, cpSync, mkdirSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import postgres from 'postgres';
 import { projectRoot } from '../../src/project-root.ts';
-import { findPortBase } from './free-ports.ts';
+import { claimPorts } from './claim-ports.ts';
 import { guard, temporaryFolder, type Teardown } from './nats-server.ts';
 
 export interface TestPostgres {
@@ -49,7 +49,7 @@ export async function startPostgres(
   const env = { PATH: process.env['PATH'] ?? '', TZ: 'GMT' };
   const made = spawnSync(join(programs, 'initdb'), words, { ...AS, env, cwd: folder, encoding: 'utf8' });
   if (made.status !== 0) throw new Error(`initdb: ${made.stdout}${made.stderr}`);
-  const port = await findPortBase();
+  const port = await claimPorts(t);
   const url = `postgres://trawl@127.0.0.1:${port}/postgres`;
   const sql = postgres(url, { max: 2, onnotice: () => undefined });
   t.teardown(() => sql.end({ timeout: 1 }));

@@ -4,8 +4,8 @@ import { once } from 'node:events';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { program } from '../../src/program.ts';
+import { claimPorts } from './claim-ports.ts';
 import { guard, natsServerPath, temporaryFolder, type Teardown } from './nats-server.ts';
-import { findPortBase } from './free-ports.ts';
 
 export interface Finished {
   readonly code: number | null;
@@ -34,7 +34,7 @@ export async function installTrawl(
   const folder = temporaryFolder(t);
   const home = join(folder, 'home');
   const configHome = join(folder, 'config');
-  const portBase = await findPortBase();
+  const portBase = await claimPorts(t);
   const env = {
     PATH: process.env['PATH'] ?? '',
     HOME: folder,

@@ -77,7 +77,7 @@ t.test('nothing given: the defaults', async (t) => {
     http: { host: '127.0.0.1', port: 8080, actorPort: 0 },
     metrics: { fresh: 1000, hosts: 20 },
     log: { level: 'info', format: 'auto' },
-    publisher: { window: 4096, batch: 500, ackTimeout: 5000 },
+    publisher: { window: 4096, batch: 800, ackTimeout: 5000 },
     worker: { concurrency: 3, scrapers: ['config/scrapers'], prefetch: 1_000, adaptive: true },
     guard: {
       cpu: 80,

@@ -2,7 +2,7 @@
 import { spawn, spawnSync } from 'node:child_process';
 import { join } from 'node:path';
 import { projectRoot } from '../../../src/project-root.ts';
-import { findPortBase } from '../../kit/free-ports.ts';
+import { claimPorts } from '../../kit/claim-ports.ts';
 import { guard, temporaryFolder, type Teardown } from '../../kit/nats-server.ts';
 
 export interface Redis {
@@ -20,7 +20,7 @@ export function findRedis(): string | undefined {
 
 export async function startRedis(t: Teardown, program: string): Promise<Redis> {
   const folder = temporaryFolder(t);
-  const port = await findPortBase();
+  const port = await claimPorts(t);
   const words = [
     ...['--port', String(port), '--bind', '127.0.0.1', '--dir', folder],
     ...['--appendonly', 'yes', '--appendfsync', 'everysec', '--save', ''],
