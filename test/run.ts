@@ -7,7 +7,7 @@
  */
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { measureIdleCores } from './idle-cores.ts';
 
@@ -22,6 +22,8 @@ const TOGETHER = join(import.meta.dirname, 'run-together.js');
 interface TestProcess {
   readonly name: string;
   readonly args: readonly string[];
+  /** It starts whole clusters. */
+  readonly heavy: boolean;
 }
 
 interface Totals {
@@ -32,10 +34,10 @@ interface Totals {
 
 /** As many as a small machine has cores: with more, tests wait for each other and take a busy machine for a fault. */
 const JOBS = 2;
-/** Many tests mostly wait, for a lease or a schedule: so many more run while a core has nothing to do. */
-const EXTRA_JOBS = 2;
-const IDLE_CORES = 1;
-const LOOK_MS = 2_000;
+/** Many tests mostly wait, for a lease or a schedule: so many more of them run while a core has little to do. */
+const EXTRA_JOBS = 6;
+const IDLE_CORES = 0.5;
+const LOOK_MS = 1_000;
 
 const fixedJobs = process.env['JOBS'];
 const waiting = planProcesses(process.argv.slice(2));
@@ -63,7 +65,8 @@ async function runMoreWhileIdle(): Promise<void> {
   const extra = new Set<Promise<void>>();
   while (waiting.length > 0) {
     const isIdle = (await measureIdleCores(LOOK_MS)) >= IDLE_CORES;
-    const next = isIdle && extra.size < EXTRA_JOBS ? waiting.shift() : undefined;
+    const at = waiting.findIndex(({ heavy }) => !heavy);
+    const [next] = isIdle && extra.size < EXTRA_JOBS && at !== -1 ? waiting.splice(at, 1) : [];
     if (!next) continue;
     const over = runAndTell(next).finally(() => extra.delete(over));
     extra.add(over);
@@ -86,14 +89,17 @@ async function runAndTell(next: TestProcess): Promise<void> {
 
 /** In the order in which the files are given. */
 function planProcesses(files: readonly string[]): TestProcess[] {
-  const isUnit = (file: string): boolean => file.split('/').includes('unit');
+  const kindOf = (file: string): string => basename(dirname(file));
+  const isUnit = (file: string): boolean => kindOf(file) === 'unit';
   const units = files.filter(isUnit);
   const groups = Array.from({ length: Math.min(UNIT_PROCESSES, units.length) }, (_, group) =>
     units.filter((_file, place) => place % UNIT_PROCESSES === group),
   );
   return [
-    ...files.filter((file) => !isUnit(file)).map((file) => ({ name: file, args: [file] })),
-    ...groups.map((group) => ({ name: nameOf(group), args: [TOGETHER, ...group] })),
+    ...files
+      .filter((file) => !isUnit(file))
+      .map((file) => ({ name: file, args: [file], heavy: kindOf(file) === 'e2e' })),
+    ...groups.map((group) => ({ name: nameOf(group), args: [TOGETHER, ...group], heavy: false })),
   ];
 }
 

@@ -68,6 +68,16 @@ export async function work(trawl: Program, site: string): Promise<void> {
   await trawl.json('scale', 'worker=7');
 }
 
+let more = 0;
+
+/** A little more of what comes and what fails. */
+export async function workOn(trawl: Program, site: string): Promise<void> {
+  more += 1;
+  await trawl.json(
+    ...['submit', 'page', '--run', 'more', `${site}/product/${more}`, `${site}/status/404?more=${more}`],
+  );
+}
+
 /** What a program prints up to a line. */
 export async function firstLines(
   { stdout }: ChildProcess,
