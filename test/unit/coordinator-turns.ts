@@ -69,6 +69,34 @@ t.test('the watermark lets in what the queue has room for, in order', async (t) 
   t.same(entered, ['third', 'fourth']);
 });
 
+t.test('after a pause one goes by the old look, and the next ones by a new one', async (t) => {
+  let answer = (_size: number): void => undefined;
+  let looks = 0;
+  const mark = createWatermark({
+    size: () => {
+      looks += 1;
+      return looks === 1 ? Promise.resolve(0) : new Promise((resolve) => (answer = resolve));
+    },
+    limit: 100,
+    everyMs: 0,
+  });
+  const { signal } = new AbortController();
+  (await mark.enter(1, signal))();
+  t.equal(looks, 1, 'the first one has nothing to go by');
+  (await mark.enter(1, signal))();
+  t.equal(looks, 2, 'it is being looked, but nobody waits for it');
+  let entered = false;
+  const next = mark.enter(1, signal).then((leave) => {
+    entered = true;
+    return leave;
+  });
+  await turn();
+  t.notOk(entered, 'the queue may be full by now');
+  t.equal(looks, 2, 'one look at a time');
+  answer(50);
+  (await next)();
+});
+
 t.test('whoever stops does not wait for room, and a look that fails fails one', async (t) => {
   let fail = false;
   const mark = createWatermark({

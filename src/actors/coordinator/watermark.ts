@@ -1,7 +1,8 @@
 /**
  * Holds the intake back while the task queue is full enough: what is not yet a task is cheap to pause, cancel and
  * reorder. Between two looks at the queue our own additions are counted, so that it is overrun by one message at most
- * per coordinator.
+ * per coordinator. Whoever comes after a pause goes by the old look, if there was room, while a new one is taken: a task
+ * that somebody waits for need not wait for that answer too.
  */
 import { setTimeout as delay } from 'node:timers/promises';
 
@@ -17,10 +18,13 @@ export interface WatermarkOptions {
 }
 
 export function createWatermark({ size, limit, everyMs }: WatermarkOptions): Watermark {
-  let stored = 0; // at the last look
+  let stored = Infinity; // at the last look
   let added = 0; // by us since then
   let underWay = 0;
   let lookedAt = Number.NEGATIVE_INFINITY;
+  let looking: Promise<void> | undefined;
+  /** Somebody was let in by an old look, and no new one has been had since. */
+  let trusted = false;
   let line: Promise<unknown> = Promise.resolve();
 
   return {
@@ -41,17 +45,34 @@ export function createWatermark({ size, limit, everyMs }: WatermarkOptions): Wat
 
   async function untilRoom(signal: AbortSignal): Promise<void> {
     while (!signal.aborted) {
-      if (performance.now() - lookedAt >= everyMs) await look();
-      if (stored + added + underWay < limit) return;
+      if (performance.now() - lookedAt >= everyMs) {
+        if (hasRoom() && !trusted) {
+          trusted = true;
+          look().catch(() => undefined); // the next one hears of it
+          return;
+        }
+        await look();
+      }
+      if (hasRoom()) return;
       await delay(Math.max(1, lookedAt + everyMs - performance.now()));
     }
   }
 
-  async function look(): Promise<void> {
+  function hasRoom(): boolean {
+    return stored + added + underWay < limit;
+  }
+
+  function look(): Promise<void> {
+    looking ??= lookAtQueue().finally(() => (looking = undefined));
+    return looking;
+  }
+
+  async function lookAtQueue(): Promise<void> {
     const before = added;
     try {
       stored = await size();
       added -= before;
+      trusted = false;
     } finally {
       lookedAt = performance.now();
     }
