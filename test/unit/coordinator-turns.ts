@@ -70,7 +70,7 @@ t.test('the watermark lets in what the queue has room for, in order', async (t) 
 });
 
 t.test('after a pause one goes by the old look, and the next ones by a new one', async (t) => {
-  let answer = (_size: number): void => undefined;
+  let answer: (size: number) => void = () => undefined;
   let looks = 0;
   const mark = createWatermark({
     size: () => {
