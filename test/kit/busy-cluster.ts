@@ -70,7 +70,7 @@ export async function work(trawl: Program, site: string): Promise<void> {
 
 let more = 0;
 
-/** A little more of what comes and what fails. */
+/** A little more of what comes and what fails, on a site that has not turned us away. */
 export async function workOn(trawl: Program, site: string): Promise<void> {
   more += 1;
   await trawl.json(
