@@ -51,7 +51,8 @@ export function shortHash(data: string | Uint8Array): string {
   return (text.startsWith('-') ? `_${text.slice(1, 21)}` : text.slice(0, 21)) + last;
 }
 
-function identityOf(task: TaskIdentity, options: NormalizeOptions): string {
+/** What makes it this task among those of its scraper, as text. */
+export function identityOf(task: Omit<TaskIdentity, 'scraper'>, options: NormalizeOptions): string {
   if (task.key !== undefined) return `key\0${task.key}`;
   if (task.url !== undefined) {
     const page = `url\0${normalizeMethod(task.method)}\0${normalizeUrl(task.url, options)}`;

@@ -34,6 +34,19 @@ export function normalizeUrl(raw: string, options: NormalizeOptions = {}): strin
   return query === '' ? bare.slice(0, mark) : `${bare.slice(0, mark)}?${query}`;
 }
 
+/** An address, and what it was before tracking parameters were left out. */
+export interface CleanUrl {
+  readonly url: string;
+  /** As it was written, where that is something else. */
+  readonly raw?: string;
+}
+
+/** The address as it was written, unless it has tracking parameters: then its one spelling without them. */
+export function withoutTracking(written: string): CleanUrl {
+  const url = normalizeUrl(written, { dropTracking: true });
+  return url === normalizeUrl(written) ? { url: written } : { url, raw: written };
+}
+
 /** Host and, unless it is the scheme's own, port: what politeness and egress go by. */
 export function hostOf(url: string): string {
   return parseUrl(url).host;

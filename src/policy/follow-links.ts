@@ -1,7 +1,8 @@
 /** Which links of a page are followed. Pure: the caller says what was followed so far, and enqueues what this names. */
 import { getPublicSuffix } from 'tough-cookie';
 import type { PageLimits } from '../domain/task.ts';
-import { hostOf, normalizeUrl } from '../domain/url.ts';
+import { identityOf, type TaskIdentity } from '../domain/task-id.ts';
+import { hostOf, normalizeUrl, withoutTracking, type CleanUrl } from '../domain/url.ts';
 import { compileUrlPattern } from './url-pattern.ts';
 
 export interface FollowRules {
@@ -18,36 +19,34 @@ export interface FollowRules {
   readonly dropTracking?: boolean | undefined;
 }
 
-export interface LinkSource {
-  /** Of the page that has the links. */
+/** A whole address, as the page has it, and what else tells its task apart from others of that address. */
+export interface Link extends Pick<TaskIdentity, 'key' | 'method' | 'body'> {
   readonly url: string;
+}
+
+export interface LinkSource<Given extends Link> {
+  /** The page that has the links: the task that they are found by. */
+  readonly page: Link;
   /** Of that page: 0 where the run started. */
   readonly depth: number;
-  /** Whole addresses, as the page has them. */
-  readonly links: readonly string[];
-  /** More than that are not looked at; `LINKS_MAX` if not said. */
-  readonly linksMax?: number | undefined;
+  readonly links: readonly Given[];
 }
 
 export type NotFollowed = 'invalid' | 'repeated' | 'excluded' | 'outside' | 'depth';
 
-export interface FollowLink {
-  /** As the page wrote it, but without tracking parameters if they are to be dropped: the ledger would see two pages. */
-  readonly url: string;
-  /** As the page wrote it, where that is something else. */
-  readonly raw?: string;
+/** Without tracking parameters if they are to be dropped: the ledger would see two pages. */
+export interface FollowLink<Given extends Link> extends CleanUrl {
+  /** As it was given. */
+  readonly link: Given;
 }
 
-export interface FollowDecision {
+export interface FollowDecision<Given extends Link> {
   /** In the order of the page. */
-  readonly follow: readonly FollowLink[];
+  readonly follow: readonly FollowLink<Given>[];
   readonly refused: Readonly<Partial<Record<NotFollowed, number>>>;
 }
 
-export type DecideFollow = (source: LinkSource) => FollowDecision;
-
-/** Of one page; a page with more links is a trap. */
-export const LINKS_MAX = 10_000;
+export type DecideFollow = <Given extends Link>(source: LinkSource<Given>) => FollowDecision<Given>;
 
 export function createFollowPolicy(rules: FollowRules): DecideFollow {
   const include = rules.include?.map(compileUrlPattern);
@@ -55,23 +54,25 @@ export function createFollowPolicy(rules: FollowRules): DecideFollow {
   const within = rules.within ?? 'site';
   const dropTracking = rules.dropTracking === true;
 
-  return (source) => {
+  return <Given extends Link>(source: LinkSource<Given>) => {
     const refused: Partial<Record<NotFollowed, number>> = {};
-    const follow: FollowLink[] = [];
-    const seen = new Set<string>([spelling(source.url) ?? source.url]);
-    const from = siteOf(source.url, within);
-    for (const link of source.links.slice(0, source.linksMax ?? LINKS_MAX)) {
+    const follow: FollowLink<Given>[] = [];
+    const own = read(source.page);
+    const seen = new Set(own && [own.task]);
+    const from = siteOf(source.page.url, within);
+    for (const link of source.links) {
       const reason = judge(link);
-      if (reason === undefined) follow.push(clean(link));
+      if (reason === undefined) follow.push({ link, ...clean(link.url) });
       else refused[reason] = (refused[reason] ?? 0) + 1;
     }
     return { follow, refused };
 
-    function judge(link: string): NotFollowed | undefined {
-      const url = spelling(link);
-      if (url === undefined) return 'invalid';
-      if (seen.has(url)) return 'repeated';
-      seen.add(url);
+    function judge(link: Link): NotFollowed | undefined {
+      const known = read(link);
+      if (known === undefined) return 'invalid';
+      const { url, task } = known;
+      if (seen.has(task)) return 'repeated';
+      seen.add(task);
       if (within !== 'anywhere' && siteOf(url, within) !== from) return 'outside';
       if (include && !include.some((matches) => matches(url))) return 'excluded';
       if (exclude.some((matches) => matches(url))) return 'excluded';
@@ -80,16 +81,17 @@ export function createFollowPolicy(rules: FollowRules): DecideFollow {
     }
   };
 
-  function clean(link: string): FollowLink {
-    const without = dropTracking ? normalizeUrl(link, { dropTracking }) : undefined;
-    return without === undefined || without === normalizeUrl(link)
-      ? { url: link }
-      : { url: without, raw: link };
+  function clean(url: string): CleanUrl {
+    return dropTracking ? withoutTracking(url) : { url };
   }
 
-  function spelling(url: string): string | undefined {
+  /** The one spelling of its address, and what makes it a task of its own. */
+  function read(link: Link): { readonly url: string; readonly task: string } | undefined {
     try {
-      return normalizeUrl(url, { dropTracking });
+      return {
+        url: normalizeUrl(link.url, { dropTracking }),
+        task: identityOf(link, { dropTracking }),
+      };
     } catch {
       return undefined;
     }

@@ -5,7 +5,8 @@
 import { Failure } from '../domain/failure.ts';
 import type { FollowUp, PageBudget, PageLimits, TaskSpec } from '../domain/task.ts';
 import { normalizeUrl } from '../domain/url.ts';
-import type { DecideFollow, NotFollowed } from '../policy/follow-links.ts';
+import type { DecideFollow, Link, NotFollowed } from '../policy/follow-links.ts';
+import { requestOf } from '../wire/submission-task.ts';
 import { readArguments, readRequest } from './read-enqueued.ts';
 import type { StandardSchema } from './standard-schema.ts';
 
@@ -83,16 +84,17 @@ export function createEnqueue({ task, follow, budget, noted }: EnqueueParts): En
 
     function noteFollowed(decide: DecideFollow, links: readonly FollowUp[]): void {
       const decision = decide({
-        url: task.url ?? NOWHERE,
+        page: linkOf(task),
         depth: task.depth ?? 0,
-        links: links.map(({ url = '' }) => url),
+        links: links.map((next) => ({ ...linkOf(next), next })),
       });
-      const wanted = new Map(decision.follow.map(({ url, raw }) => [raw ?? url, url]));
-      for (const link of links) {
-        const url = wanted.get(link.url ?? '');
-        if (url === undefined) continue;
-        wanted.delete(link.url ?? '');
-        note({ ...link, url, ...(budget && { budget }) });
+      for (const { link, url } of decision.follow) {
+        const { next } = link;
+        note({
+          ...next,
+          url,
+          ...(budget && { budget }),
+        });
       }
       for (const [reason, many] of Object.entries(decision.refused)) refuse(reason as NotFollowed, many);
     }
@@ -105,6 +107,12 @@ export function createEnqueue({ task, follow, budget, noted }: EnqueueParts): En
       });
     noted.push(next);
   }
+}
+
+/** What tells a task apart from others, as it does where it is submitted. */
+function linkOf({ url, key, input }: Pick<FollowUp, 'url' | 'key' | 'input'>): Link {
+  if (key !== undefined) return { url: url ?? NOWHERE, key };
+  return url === undefined ? { url: NOWHERE } : { url, ...(input && requestOf(input)) };
 }
 
 function isAddress(url: string): boolean {

@@ -13,6 +13,7 @@ import {
 import { pageLimitsOf } from '../policy/follow-links.ts';
 import { TOKEN } from '../wire/names.ts';
 import { SUBMISSION_LIMITS } from '../wire/submission-fields.ts';
+import { requestOf } from '../wire/submission-task.ts';
 import type { Enqueued, EnqueueOptions, EnqueueRequest } from './enqueue.ts';
 
 /** A name has no colon, and an address has one. */
@@ -48,6 +49,7 @@ export function readRequest(given: unknown, task: TaskSpec): FollowUp {
       `enqueue: a key has 1 to ${SUBMISSION_LIMITS.keyMaxLength} characters, not ${key.length}`,
     );
   if (input !== undefined) checkInput(input);
+  if (input !== undefined && url !== undefined && key === undefined) requestOf(input);
   if (url === undefined && input === undefined && key === undefined)
     throw new Failure('INVALID', 'enqueue: a task needs a url, a key or an input');
   return {

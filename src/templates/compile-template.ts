@@ -1,13 +1,13 @@
 /** A template as a function from a page to its items and to where it leads. Pure. */
 import { compileExtractor, type Extraction, type Extractor } from '../extract/extractor.ts';
 import type { FieldSpec, SourcePage } from '../extract/field-spec.ts';
-import { SITEMAP_ENTRIES_MAX, type Sitemap } from '../extract/sitemap.ts';
+import type { Sitemap } from '../extract/sitemap.ts';
 import type { PageLimits } from '../domain/task.ts';
+import type { CleanUrl } from '../domain/url.ts';
 import {
   createFollowPolicy,
   pageLimitsOf,
   type DecideFollow,
-  type FollowLink,
   type NotFollowed,
 } from '../policy/follow-links.ts';
 import { compileUrlPattern, type UrlPattern } from '../policy/url-pattern.ts';
@@ -29,7 +29,7 @@ export interface BadItem {
   readonly item: unknown;
 }
 
-export interface FollowedLink extends FollowLink {
+export interface FollowedLink extends CleanUrl {
   readonly scraper: string | undefined;
   readonly priority: number | undefined;
   readonly budget: PageLimits | undefined;
@@ -124,9 +124,8 @@ function decideLinks(
   for (const [index, { rule, decide, decideMaps }] of follow.entries()) {
     if (rule.sitemap === true) {
       const { pages, maps } = page.sitemap();
-      const linksMax = SITEMAP_ENTRIES_MAX;
-      add(decideMaps, urlsOf(maps), { ...rule, scraper: undefined, linksMax });
-      add(decide, urlsOf(pages), { ...rule, linksMax });
+      add(decideMaps, urlsOf(maps), { ...rule, scraper: undefined });
+      add(decide, urlsOf(pages), rule);
     } else add(decide, resolveAll(extraction.links.value[`follow${index}`], extraction.base), rule);
   }
   return { links, refused };
@@ -134,16 +133,16 @@ function decideLinks(
   function add(
     decide: DecideFollow,
     found: readonly string[],
-    { scraper, priority, linksMax, ...rule }: FollowRule & { linksMax?: number },
+    { scraper, priority, ...rule }: FollowRule,
   ): void {
     const budget = pageLimitsOf(rule);
     const decision = decide({
-      url: page.url,
+      page: { url: page.url },
       depth: page.depth ?? 0,
-      links: found,
-      ...(linksMax === undefined ? {} : { linksMax }),
+      links: found.map((url) => ({ url })),
     });
-    for (const link of decision.follow) links.push({ ...link, scraper, priority, budget });
+    for (const { url, raw } of decision.follow)
+      links.push({ url, ...(raw !== undefined && { raw }), scraper, priority, budget });
     for (const [reason, many] of Object.entries(decision.refused))
       refused[reason as NotFollowed] = (refused[reason as NotFollowed] ?? 0) + many;
   }

@@ -119,7 +119,8 @@ function identify(draft: Draft, options: NormalizeOptions): string {
   throw new Failure('INVALID', 'a task needs a url, a key or an input');
 }
 
-function requestOf(input: Fields): { method?: string; body?: unknown } {
+/** What in an input tells a task of an address apart from others of it. */
+export function requestOf(input: Fields): { method?: string; body?: unknown } {
   const method = given(input, 'method');
   const body = given(input, 'body');
   if (method !== undefined && typeof method !== 'string')

@@ -95,6 +95,7 @@ t.test('what can be no task is told at once', async (t) => {
     [{ input: { list: new Map() } }],
     [{ input: { run: () => 1 } }],
     [{ input: { text: 'x'.repeat(300_000) } }],
+    [{ url: 'https://a.example/', input: { method: 5 } }],
   ];
   for (const [first, second] of wrong) t.throws(() => enqueue(first, second), { code: 'INVALID' });
   t.same(noted, []);
@@ -125,6 +126,38 @@ t.test('the rules of a crawl hold for what the scraper enqueues for itself', asy
   );
   const deep = open(rules, { ...task, depth: 3 });
   t.match(deep.enqueue('https://shop.example/b'), { enqueued: 0, refused: { depth: 1 } });
+});
+
+t.test('a site map of the largest size is enqueued whole', async (t) => {
+  const { noted, enqueue } = open({ depth: 3, within: 'site' });
+  const pages = Array.from({ length: 50_000 }, (_, page) => ({ url: `https://shop.example/p/${page}` }));
+  const { enqueued, refused } = enqueue([...pages, { url: 'https://elsewhere.example/' }]);
+  t.equal(enqueued, 50_000);
+  t.same(refused, { outside: 1 });
+  t.equal(noted.at(-1)?.url, 'https://shop.example/p/49999');
+});
+
+t.test('under the rules of a crawl, too, a task is what its id says', async (t) => {
+  const own = { ...task, key: 'monday' };
+  const url = 'https://shop.example/a';
+  const { noted, enqueue } = open({ depth: 3 }, own);
+  const requests = [
+    { url, key: 'monday' },
+    { url, key: 'tuesday', input: { day: 2 } },
+    { url, key: 'wednesday', input: { method: 5 } },
+    { url, input: { method: 'POST', body: { page: 1 } } },
+    { url, input: { method: 'POST', body: { page: 2 } } },
+    { url, input: { method: 'POST', body: { page: 2 }, other: 1 } },
+  ];
+  t.same(enqueue(requests), { enqueued: 4, refused: { repeated: 2 } });
+  t.same(
+    noted,
+    requests.slice(1, 5).map((request) => ({ scraper: 'own', ...request, priority: 4 })),
+  );
+  const { id, run, scraper, priority, createdAt } = task;
+  const pageless = { id, run, scraper, priority, createdAt, key: 'k' };
+  const keyed = open({ within: 'anywhere' }, pageless);
+  t.same(keyed.enqueue([{ url, key: 'k' }, url]), { enqueued: 1, refused: { repeated: 1 } });
 });
 
 function attempt(scraper: Omit<Scraper, 'name'>, input?: TaskSpec['input']) {

@@ -10,7 +10,10 @@ import { compileUrlPattern } from '../../src/policy/url-pattern.ts';
 const url = 'http://www.shop.example.com/list';
 
 function follow(rules: FollowRules, links: readonly string[], more = {}) {
-  const { follow: found, refused } = createFollowPolicy(rules)({ url, depth: 0, links, ...more });
+  const { follow: found, refused } = createFollowPolicy(rules)({
+    ...{ page: { url }, depth: 0, links: links.map((link) => ({ url: link })) },
+    ...more,
+  });
   return { found: found.map((link) => link.url), refused };
 }
 
@@ -64,17 +67,44 @@ t.test('within a host, a site, or anywhere', async (t) => {
 
 t.test('tracking parameters are dropped by option, and the link is kept as it was', async (t) => {
   const link = 'http://www.shop.example.com/p?utm_source=x&b=2&a=1';
-  const plain = createFollowPolicy({})({ url, depth: 0, links: [link] });
-  t.same(plain.follow, [{ url: link }]);
+  const tracked = { url: link };
+  const other = { url: 'http://www.shop.example.com/q?b&a' };
+  const plain = createFollowPolicy({})({ page: { url }, depth: 0, links: [tracked] });
+  t.same(plain.follow, [{ link: tracked, url: link }]);
   const dropped = createFollowPolicy({ dropTracking: true })({
-    url,
+    page: { url: `${url}?utm_source=x` },
     depth: 0,
-    links: [link, `${link}&gclid=3`, 'http://www.shop.example.com/q?b&a'],
+    links: [tracked, { url: `${link}&gclid=3` }, { url: `${url}?gclid=3` }, other],
   });
   t.same(dropped.follow, [
-    { url: 'http://www.shop.example.com/p?a=1&b=2', raw: link },
-    { url: 'http://www.shop.example.com/q?b&a' },
+    { link: tracked, url: 'http://www.shop.example.com/p?a=1&b=2', raw: link },
+    { link: other, url: other.url },
   ]);
+  t.same(dropped.refused, { repeated: 2 });
+});
+
+t.test('tasks of one address that are not one task are all followed', async (t) => {
+  const page = { url, key: 'monday' };
+  const links = [
+    { url, key: 'monday' },
+    { url, key: 'tuesday' },
+    { url },
+    { url: `${url}#top` },
+    { url, method: 'get' },
+    { url, method: 'POST' },
+    { url, method: 'POST', body: { page: 1 } },
+    { url, method: 'post', body: { page: 1 } },
+    { url, method: 'POST', body: { page: 2 } },
+    { url: `${url}/2`, key: 'tuesday' },
+    { url, method: 'no word' },
+    { url: 'http://elsewhere.example/', key: 'there' },
+  ];
+  const { follow: found, refused } = createFollowPolicy({})({ page, depth: 0, links });
+  t.same(
+    found.map(({ link }) => link),
+    [links[1], links[2], links[5], links[6], links[8]],
+  );
+  t.same(refused, { repeated: 5, invalid: 1, outside: 1 });
 });
 
 t.test('depth, and budgets, which somebody else keeps to', async (t) => {
