@@ -25,7 +25,10 @@ export interface TaskSpec {
   readonly notBefore?: number; // epoch ms
   /** Sequence of the intake message that brought it: a message that is delivered again knows its own tasks by it. */
   readonly intake?: number;
-  /** How many tasks led to it, each enqueued by the one before; absent: it was submitted from outside. */
+  /**
+   * How many tasks led to it, each enqueued by the one before, the pages of one list counted as one; absent: it was
+   * submitted from outside.
+   */
   readonly depth?: number;
   /** The id of the task that enqueued it, in the same run. */
   readonly parent?: string;
@@ -51,6 +54,16 @@ export interface FollowUp {
   readonly input?: Readonly<Record<string, unknown>>;
   readonly priority: Priority;
   readonly budget?: PageBudget;
+  /** A further page of the list that the task is a page of: as deep as the task itself. */
+  readonly continues?: boolean;
+}
+
+/** How deep a task is that another one led to. */
+export function depthAfter(
+  { depth = 0 }: Pick<TaskSpec, 'depth'>,
+  { continues }: Pick<FollowUp, 'continues'>,
+): number {
+  return continues === true ? depth : depth + 1;
 }
 
 /** A task as a schedule submits it. */

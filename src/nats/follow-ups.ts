@@ -1,7 +1,7 @@
 /** Puts into the intake what a task has led to, under the run of that task, with how deep it is and where it came from. */
 import { Failure } from '../domain/failure.ts';
 import { defaultRunId } from '../domain/run-id.ts';
-import type { FollowUp, TaskSpec } from '../domain/task.ts';
+import { depthAfter, type FollowUp, type TaskSpec } from '../domain/task.ts';
 import { encode } from '../wire/codec.ts';
 import type { Names } from '../wire/names.ts';
 import { formatBudget } from '../wire/submission-fields.ts';
@@ -17,16 +17,10 @@ const CHUNK_MAX_BYTES = 256 * 1024;
 export function createSubmitFollowUps(open: () => Promise<Publisher>, names: Names): SubmitFollowUps {
   return async (followUps, from) => {
     const publisher = await open();
-    const headers = { [DEPTH_HEADER]: String((from.depth ?? 0) + 1), [PARENT_HEADER]: from.id };
     const outcomes = await Promise.all(
-      [...chunks(followUps)].map(({ scraper, budget, payload }) =>
+      [...chunks(followUps, from)].map(({ scraper, headers, payload }) =>
         // The same chunk twice is harmless: the tasks in it are known by their ids.
-        publisher.publish({
-          subject: subjectOf(scraper, from.run),
-          payload,
-          headers: budget === undefined ? headers : { ...headers, [BUDGET_HEADER]: budget },
-          repeatable: true,
-        }),
+        publisher.publish({ subject: subjectOf(scraper, from.run), payload, headers, repeatable: true }),
       ),
     );
     const failed = outcomes.find(({ kind }) => kind !== 'stored');
@@ -40,30 +34,39 @@ export function createSubmitFollowUps(open: () => Promise<Publisher>, names: Nam
   }
 }
 
-interface Chunk {
+/** What holds for a whole message. */
+interface Frame {
   readonly scraper: string;
-  readonly budget: string | undefined;
-  readonly payload: Uint8Array;
+  readonly headers: Readonly<Record<string, string>>;
 }
 
-function* chunks(followUps: readonly FollowUp[]): Generator<Chunk> {
-  for (const { scraper, budget, tasks } of groupsOf(followUps))
+function* chunks(
+  followUps: readonly FollowUp[],
+  from: TaskSpec,
+): Generator<Frame & { readonly payload: Uint8Array }> {
+  for (const { tasks, ...frame } of groupsOf(followUps, from))
     for (let start = 0; start < tasks.length; start += CHUNK_TASKS)
-      for (const payload of pack(tasks.slice(start, start + CHUNK_TASKS))) yield { scraper, budget, payload };
+      for (const payload of pack(tasks.slice(start, start + CHUNK_TASKS))) yield { ...frame, payload };
 }
 
-/** By scraper and budget, which hold for a whole message. */
 function groupsOf(
   followUps: readonly FollowUp[],
-): Iterable<Pick<Chunk, 'scraper' | 'budget'> & { readonly tasks: FollowUp[] }> {
-  const groups = new Map<string, { scraper: string; budget: string | undefined; tasks: FollowUp[] }>();
+  from: TaskSpec,
+): Iterable<Frame & { readonly tasks: FollowUp[] }> {
+  const groups = new Map<string, Frame & { readonly tasks: FollowUp[] }>();
   for (const each of followUps) {
     const { scraper } = each;
+    const depth = String(depthAfter(from, each));
     const budget = each.budget && formatBudget(each.budget);
-    const name = budget === undefined ? scraper : `${scraper} ${budget}`;
+    const name = `${scraper} ${depth} ${budget ?? ''}`;
     const group = groups.get(name);
-    if (group) group.tasks.push(each);
-    else groups.set(name, { scraper, budget, tasks: [each] });
+    if (group) {
+      group.tasks.push(each);
+      continue;
+    }
+    const origin = { [DEPTH_HEADER]: depth, [PARENT_HEADER]: from.id };
+    const headers = budget === undefined ? origin : { ...origin, [BUDGET_HEADER]: budget };
+    groups.set(name, { scraper, headers, tasks: [each] });
   }
   return groups.values();
 }

@@ -22,6 +22,8 @@ export interface FollowRules {
 /** A whole address, as the page has it, and what else tells its task apart from others of that address. */
 export interface Link extends Pick<TaskIdentity, 'key' | 'method' | 'body'> {
   readonly url: string;
+  /** As deep as the page itself. */
+  readonly continues?: boolean;
 }
 
 export interface LinkSource<Given extends Link> {
@@ -76,7 +78,8 @@ export function createFollowPolicy(rules: FollowRules): DecideFollow {
       if (within !== 'anywhere' && siteOf(url, within) !== from) return 'outside';
       if (include && !include.some((matches) => matches(url))) return 'excluded';
       if (exclude.some((matches) => matches(url))) return 'excluded';
-      if (rules.depth !== undefined && source.depth >= rules.depth) return 'depth';
+      const depth = link.continues === true ? source.depth : source.depth + 1;
+      if (rules.depth !== undefined && depth > rules.depth) return 'depth';
       return undefined;
     }
   };

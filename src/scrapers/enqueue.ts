@@ -24,6 +24,8 @@ export interface EnqueueRequest extends EnqueueOptions {
   readonly url?: string | URL;
   /** Only so many pages of the run, and of a host in it, are led to by what this scraper enqueues with a budget. */
   readonly budget?: PageLimits;
+  /** A further page of the list that the task is a page of: as deep as the task. See to it that there is a last one. */
+  readonly continues?: boolean;
 }
 
 export type Enqueued = string | URL | EnqueueRequest;
@@ -86,7 +88,7 @@ export function createEnqueue({ task, follow, budget, noted }: EnqueueParts): En
       const decision = decide({
         page: linkOf(task),
         depth: task.depth ?? 0,
-        links: links.map((next) => ({ ...linkOf(next), next })),
+        links: links.map((next) => ({ ...linkOf(next), continues: next.continues === true, next })),
       });
       for (const { link, url } of decision.follow) {
         const { next } = link;

@@ -40,7 +40,7 @@ function stageOf(first: unknown, second: unknown): string | undefined {
 export function readRequest(given: unknown, task: TaskSpec): FollowUp {
   if (typeof given !== 'object' || given === null)
     throw new Failure('INVALID', 'enqueue takes an address, a request, or a list of them');
-  const { scraper = task.scraper, url, input, key, priority, budget } = given as EnqueueRequest;
+  const { scraper = task.scraper, url, input, key, priority, budget, continues } = given as EnqueueRequest;
   if (typeof scraper !== 'string' || !TOKEN.test(scraper))
     throw new Failure('INVALID', 'enqueue: a scraper has a name of 1 to 64 letters, digits, - and _');
   if (key !== undefined && (key === '' || key.length > SUBMISSION_LIMITS.keyMaxLength))
@@ -59,6 +59,7 @@ export function readRequest(given: unknown, task: TaskSpec): FollowUp {
     ...(key !== undefined && { key }),
     priority: priority === undefined ? task.priority : readPriority(priority),
     ...(budget !== undefined && { budget: readBudget(budget, task) }),
+    ...(continues === true && { continues }),
   };
 }
 

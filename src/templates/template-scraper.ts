@@ -98,9 +98,15 @@ function enqueueAll(context: ScraperContext, { next, links }: PageResult, number
     ...(priority === undefined ? {} : { priority }),
     ...(budget === undefined ? {} : { budget }),
   }));
-  if (next !== undefined) requests.push({ url: next, input: { ...context.input, page: number + 1 } });
+  if (next !== undefined) requests.push({ url: next, input: inputOfNext(context, number), continues: true });
   if (requests.length === 0) return 0;
   return context.enqueue(requests).enqueued;
+}
+
+/** That of this page, but for what its own address was before it was cleaned. */
+function inputOfNext({ input }: ScraperContext, number: number): Readonly<Record<string, unknown>> {
+  const kept = Object.entries(input).filter(([name]) => name !== 'rawUrl');
+  return { ...Object.fromEntries(kept), page: number + 1 };
 }
 
 /** Of a list that goes over several pages; the first unless an earlier page said otherwise. */

@@ -2,7 +2,7 @@
 import { leaveBehind, startAttempt, tellToEnd, type Ending } from '../actors/worker/attempt.ts';
 import type { Delivery } from '../actors/worker/ports.ts';
 import { Failure } from '../domain/failure.ts';
-import type { FollowUp, TaskResult, TaskSpec } from '../domain/task.ts';
+import { depthAfter, type FollowUp, type TaskResult, type TaskSpec } from '../domain/task.ts';
 import type { Fetcher } from '../fetch/fetcher.ts';
 import type { AttemptOutcome } from '../policy/settle.ts';
 import type { Scraper } from '../scrapers/scraper.ts';
@@ -60,7 +60,7 @@ export async function runOnce(scraper: Scraper, task: OnceTask, parts: OnceParts
     const isDone = outcome.kind === 'done';
     return {
       result: isDone ? outcome.result : undefined,
-      enqueued: isDone ? followUps.map((each) => ({ ...each, depth: (spec.depth ?? 0) + 1 })) : [],
+      enqueued: isDone ? followUps.map((each) => ({ ...each, depth: depthAfter(spec, each) })) : [],
       error: errorOf(outcome),
       cause: thrown.error,
       ms: performance.now() - startedMs,

@@ -126,6 +126,11 @@ t.test('the rules of a crawl hold for what the scraper enqueues for itself', asy
   );
   const deep = open(rules, { ...task, depth: 3 });
   t.match(deep.enqueue('https://shop.example/b'), { enqueued: 0, refused: { depth: 1 } });
+  t.same(deep.enqueue({ url: 'https://shop.example/a?page=2', continues: true }), {
+    enqueued: 1,
+    refused: {},
+  });
+  t.match(deep.noted, [{ continues: true, budget: { pagesPerHost: 3 } }], 'as deep as its list, no deeper');
 });
 
 t.test('a site map of the largest size is enqueued whole', async (t) => {

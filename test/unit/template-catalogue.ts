@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { renderListing } from '../../src/demo-site/listing-pages.ts';
 import { renderProductPage } from '../../src/demo-site/product-page.ts';
 import { createProducts, writePrices } from '../../src/demo-site/products.ts';
+import { depthAfter } from '../../src/domain/task.ts';
 import { normalizeUrl } from '../../src/domain/url.ts';
 import { projectRoot } from '../../src/project-root.ts';
 import type { Page } from '../../src/scrapers/page.ts';
@@ -17,6 +18,7 @@ const scraper = loadTemplate(readFileSync(join(projectRoot, file), 'utf8'), file
 interface Request {
   readonly url: string;
   readonly input?: object;
+  readonly continues?: boolean;
 }
 
 const products = createProducts({ seed: 5, count: 45 });
@@ -60,16 +62,16 @@ async function runTask(
 }
 
 t.test('it goes through the whole catalogue, and takes each product once', async (t) => {
-  const queue: Request[] = [{ url: `${SITE}/catalogue` }];
+  const queue: (Request & { readonly depth: number })[] = [{ url: `${SITE}/catalogue`, depth: 0 }];
   const seen = new Set<string>();
   const items: { id: number }[] = [];
   for (let task = queue.shift(); task; task = queue.shift()) {
     const key = normalizeUrl(task.url);
     if (seen.has(key)) continue;
     seen.add(key);
-    const done = await runTask(task.url, task.input);
+    const done = await runTask(task.url, task.input, task.depth);
     items.push(...(done.items as { id: number }[]));
-    queue.push(...done.requests);
+    for (const request of done.requests) queue.push({ ...request, depth: depthAfter(task, request) });
   }
   t.same(
     items.map(({ id }) => id).sort((a, b) => a - b),
@@ -114,6 +116,13 @@ t.test('a listing yields links and no items', async (t) => {
     url: `${SITE}/product/21`,
     input: { rawUrl: `${SITE}/product/21?utm_source=featured&utm_medium=box#reviews` },
   });
-  t.same(requests.at(-1), { url: `${SITE}/catalogue?page=3`, input: { page: 3 } });
+  t.same(requests.at(-1), { url: `${SITE}/catalogue?page=3`, input: { page: 3 }, continues: true });
+  const tracked = { page: 2, currency: 'EUR', rawUrl: `${SITE}/catalogue?page=2&utm_source=mail` };
+  const again = await runTask(`${SITE}/catalogue?page=2`, tracked);
+  t.same(
+    again.requests.at(-1)?.input,
+    { page: 3, currency: 'EUR' },
+    'what was told goes on, but not the address that this page had',
+  );
   await t.rejects(runTask(`${SITE}/elsewhere`), { code: 'INVALID', message: /has no page that matches/ });
 });
