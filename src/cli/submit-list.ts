@@ -14,12 +14,13 @@ export interface ListToSubmit {
   readonly output: Output;
   readonly run: string | undefined;
   readonly priority: number | undefined;
+  readonly dropTracking: boolean;
   /** Gives up between two tasks when it aborts, and throws its reason. */
   readonly until?: AbortSignal;
 }
 
 export async function submitList(list: ListToSubmit): ReturnType<Client['run']> {
-  const { client, scraper, file, output, run, priority, until } = list;
+  const { client, scraper, file, output, run, priority, dropTracking, until } = list;
   const line = createStatusLine(output.json ? { write: () => undefined } : process.stderr);
   const meter = createMeter();
   const tasks = until ? unlessAborted(file.tasks, until) : file.tasks;
@@ -27,6 +28,7 @@ export async function submitList(list: ListToSubmit): ReturnType<Client['run']> 
     return await client.run(scraper, tasks, {
       run,
       priority,
+      dropTracking,
       onProgress: (progress) =>
         line.show(renderProgress(progress, file, meter.read(progress.tasks, performance.now()))),
     });

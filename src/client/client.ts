@@ -18,6 +18,8 @@ export interface SubmitOptions {
   readonly run?: string | undefined;
   /** 0 to 9; higher goes first. */
   readonly priority?: number | undefined;
+  /** Addresses go without the parameters that only track visitors; what they were is in `input.rawUrl`. */
+  readonly dropTracking?: boolean | undefined;
 }
 
 export interface RunOptions extends SubmitOptions {
@@ -70,10 +72,10 @@ export function createClient(connection: Connection, options: ClientOptions): Cl
   let opening: Promise<Publisher> | undefined;
 
   return {
-    submit(scraper, tasks, { run, priority } = {}) {
+    submit(scraper, tasks, { run, ...options } = {}) {
       requireToken('scraper', scraper);
       if (run !== undefined) requireToken('run', run);
-      return submitFew(services, tasks, { scraper, run, priority, limits: chunkLimits() });
+      return submitFew(services, tasks, { ...options, scraper, run, limits: chunkLimits() });
     },
     run: runTasks,
     results(run, resultsOptions) {
@@ -98,7 +100,8 @@ export function createClient(connection: Connection, options: ClientOptions): Cl
   };
 
   async function runTasks(...args: Parameters<Client['run']>): ReturnType<Client['run']> {
-    const [scraper, tasks, { run, priority, patienceMs, onProgress } = {}] = args;
+    const [scraper, tasks, { run, ...options } = {}] = args;
+    const { priority } = options;
     requireToken('scraper', scraper);
     const created = readAnswer(answers.run, await services.call('run.create', { scraper, run, priority }));
     if (hasEnded(created))
@@ -108,8 +111,7 @@ export function createClient(connection: Connection, options: ClientOptions): Cl
     const subject = names.submit(scraper, created.id);
     const publisher = await openPublisher();
     const chunks = packTasks(tasks, chunkLimits());
-    const streaming = { subject, priority, patienceMs, onProgress };
-    const sent = await submitStream(publisher, chunks, streaming).catch((error: unknown) => {
+    const sent = await submitStream(publisher, chunks, { ...options, subject }).catch((error: unknown) => {
       throw inRun(created.id, error);
     });
     // A run that was there before, perhaps because the first try broke off, has messages from then.

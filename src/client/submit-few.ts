@@ -14,14 +14,15 @@ export interface Submitted {
 export interface FewOptions {
   readonly scraper: string;
   readonly run: string | undefined;
-  readonly priority: number | undefined;
+  readonly priority?: number | undefined;
+  readonly dropTracking?: boolean | undefined;
   readonly limits: ChunkLimits;
 }
 
 export async function submitFew(
   services: Services,
   given: Task | readonly Task[],
-  { scraper, run, priority, limits }: FewOptions,
+  { scraper, run, priority, dropTracking, limits }: FewOptions,
 ): Promise<Submitted> {
   const all = isList(given) ? given : [given];
   const tasks: { id: string; duplicate: boolean }[] = [];
@@ -33,7 +34,7 @@ export async function submitFew(
     const some = all.slice(from, from + size);
     const answer = readAnswer(
       answers.submitted,
-      await services.call('submit', { scraper, run, priority, tasks: some }),
+      await services.call('submit', { scraper, run, priority, dropTracking, tasks: some }),
     );
     into ??= answer.run;
     tasks.push(...answer.tasks.map(({ id, duplicate }) => ({ id, duplicate })));

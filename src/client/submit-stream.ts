@@ -6,6 +6,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { Failure } from '../domain/failure.ts';
 import type { Outgoing, Publisher, PublishOutcome } from '../nats/publisher.ts';
 import { publishAll } from '../nats/publisher/all.ts';
+import { DROP_TRACKING_HEADER } from '../wire/submission.ts';
 import type { Chunk } from './pack-tasks.ts';
 
 export interface Sent {
@@ -22,6 +23,7 @@ export interface SubmitProgress extends Sent {
 export interface SubmitStreamOptions {
   readonly subject: string;
   readonly priority?: number | undefined;
+  readonly dropTracking?: boolean | undefined;
   /** How long nothing may be stored before it is an error. */
   readonly patienceMs?: number | undefined;
   readonly onProgress?: ((progress: SubmitProgress) => void) | undefined;
@@ -39,8 +41,8 @@ export async function submitStream(
   chunks: AsyncIterable<Chunk>,
   options: SubmitStreamOptions,
 ): Promise<Sent> {
-  const { subject, priority, patienceMs = PATIENCE_MS, onProgress } = options;
-  const headers = priority === undefined ? {} : { headers: { 'Trawl-Priority': String(priority) } };
+  const { subject, patienceMs = PATIENCE_MS, onProgress } = options;
+  const headers = headersOf(options);
   let sent: Sent = { tasks: 0, messages: 0 };
   let storedAtMs = performance.now();
   let refused: Parcel[] = [];
@@ -60,7 +62,7 @@ export async function submitStream(
         await publisher.flush();
       }
       // The same chunk twice is harmless: the tasks in it are known by their ids.
-      yield { subject, payload, tasks, repeatable: true, ...headers };
+      yield { subject, payload, tasks, repeatable: true, headers };
     }
   }
 
@@ -89,6 +91,13 @@ export async function submitStream(
     reason = outcome.reason;
     refused.push(parcel);
   }
+}
+
+function headersOf({ priority, dropTracking }: SubmitStreamOptions): Readonly<Record<string, string>> {
+  return {
+    ...(priority !== undefined && { 'Trawl-Priority': String(priority) }),
+    ...(dropTracking === true && { [DROP_TRACKING_HEADER]: 'true' }),
+  };
 }
 
 function stuck(reason: string, { tasks }: Sent): Failure {

@@ -15,7 +15,7 @@ export interface TaskSpec {
   readonly id: string;
   readonly run: string;
   readonly scraper: string;
-  /** As the submitter wrote it; the id is made from its normalised form. */
+  /** As the submitter wrote it, but for tracking parameters that were to be dropped; the id is made from its normalised form. */
   readonly url?: string;
   readonly key?: string;
   /** Everything else the submitter sent for the scraper. */

@@ -10,6 +10,8 @@ const schema = v.object({
   createdAt: v.number(), // epoch ms
   /** Where its list was; null: it came from stdin. */
   urlsFile: v.nullable(v.string()),
+  /** How its addresses are read: whoever goes on with it must read them alike. */
+  dropTracking: v.exactOptional(v.boolean()),
   /** The state in which it ended; absent while there is something to go on with. */
   ended: v.exactOptional(v.string()),
 });

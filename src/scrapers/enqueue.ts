@@ -90,11 +90,12 @@ export function createEnqueue({ task, follow, budget, noted }: EnqueueParts): En
         depth: task.depth ?? 0,
         links: links.map((next) => ({ ...linkOf(next), continues: next.continues === true, next })),
       });
-      for (const { link, url } of decision.follow) {
+      for (const { link, url, raw } of decision.follow) {
         const { next } = link;
         note({
           ...next,
           url,
+          ...(raw !== undefined && { input: { rawUrl: raw, ...next.input } }),
           ...(budget && { budget }),
         });
       }

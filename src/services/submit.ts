@@ -13,7 +13,7 @@ import type { Verb } from '../nats/mailbox.ts';
 import { encodeJson } from '../wire/codec.ts';
 import type { RunRecord } from '../wire/run-record.ts';
 import type { SubmissionLimits } from '../wire/submission-fields.ts';
-import { parseSubmission } from '../wire/submission.ts';
+import { DROP_TRACKING_HEADER, parseSubmission } from '../wire/submission.ts';
 import type { ParsedRequest } from '../wire/submission-task.ts';
 import { readRequest } from './read-request.ts';
 
@@ -49,6 +49,7 @@ const envelope = v.looseObject({
   scraper: name,
   run: v.nullish(name),
   priority: v.nullish(v.number()),
+  dropTracking: v.nullish(v.boolean()),
   tasks: v.exactOptional(v.pipe(v.array(v.unknown()), v.minLength(1, 'is empty'))),
 });
 const ENDED = new Set<RunRecord['state']>(['done', 'done_with_errors', 'cancelled']);
@@ -57,12 +58,15 @@ export function createSubmitServices(ports: SubmitPorts): Record<string, Verb> {
   const { limits, now } = ports;
   return {
     async submit(body) {
-      const { scraper, run: named, priority, tasks, ...rest } = readRequest(envelope, body);
+      const { scraper, run: named, priority, dropTracking, tasks, ...rest } = readRequest(envelope, body);
       const run = named ?? defaultRunId(scraper);
       const members = tasks ?? [rest];
       if (members.length > limits.tasksMax)
         throw new Failure('INVALID', `${members.length} tasks in one request: at most ${limits.tasksMax}`);
-      const { requests, problems } = await read(members, { scraper, run, priority: priority ?? undefined });
+      const headers = new Map<string, string>();
+      if (typeof priority === 'number') headers.set('Trawl-Priority', String(priority));
+      if (dropTracking === true) headers.set(DROP_TRACKING_HEADER, 'true');
+      const { requests, problems } = await read(members, { scraper, run, headers });
       if (problems.length > 0) ports.refused?.(problems.length);
       const [problem] = problems;
       if (!tasks && problem) throw new Failure('INVALID', problem.reason);
@@ -74,16 +78,15 @@ export function createSubmitServices(ports: SubmitPorts): Record<string, Verb> {
 
   async function read(
     members: readonly unknown[],
-    { scraper, run, priority }: { scraper: string; run: string; priority: number | undefined },
+    { scraper, run, headers }: { scraper: string; run: string; headers: ReadonlyMap<string, string> },
   ): Promise<Read> {
     const requests: ParsedRequest[] = [];
     const problems: Read['problems'][number][] = [];
-    const header = priority === undefined ? undefined : String(priority);
     for (const [index, member] of members.entries()) {
       // One by one, so that each has its own answer, also the second of two equal ones.
       const parsed = parseSubmission({
         subject: { scraper, run },
-        headers: (field) => (field === 'Trawl-Priority' ? header : undefined),
+        headers: (field) => headers.get(field),
         data: encodeJson([member]),
         now: now(),
         limits,

@@ -71,6 +71,12 @@ function timeOf(text: string): number | undefined {
 
 /** Deeper than this is a circle of tasks, not a crawl. */
 export const DEPTH_LEVELS_MAX = 100_000;
+/** As a header says it. */
+export function parseFlag(text: string): boolean {
+  if (text === 'true' || text === 'false') return text === 'true';
+  throw new Failure('INVALID', `it must be true or false, not ${shown(text)}`);
+}
+
 const TASK_ID = /^[A-Za-z0-9_-]{22}$/;
 
 /** How many tasks led to the tasks of a message, as a header says it. */

@@ -10,7 +10,7 @@
 import { Failure } from '../domain/failure.ts';
 import type { PageBudget, Priority } from '../domain/task.ts';
 import { createTaskId } from '../domain/task-id.ts';
-import { normalizeUrl, type NormalizeOptions } from '../domain/url.ts';
+import { normalizeUrl, withoutTracking, type CleanUrl } from '../domain/url.ts';
 import { refuseHostile } from './plain.ts';
 import {
   parseKey,
@@ -48,6 +48,7 @@ export interface Envelope {
   readonly depth: number | undefined;
   readonly parent: string | undefined;
   readonly budget: PageBudget | undefined;
+  /** Addresses go without the parameters that only track visitors, and are kept as `input.rawUrl` as they were. */
   readonly dropTracking: boolean;
   readonly now: number;
   readonly limits: SubmissionLimits;
@@ -82,9 +83,7 @@ export function agreeOnRun(subjectRun: string | undefined, named: string): strin
 }
 
 function complete(fields: Fields, envelope: Envelope): ParsedRequest {
-  const url = given(fields, 'url');
-  if (url !== undefined && typeof url !== 'string')
-    throw new Failure('INVALID', `url must be text, not ${shown(url)}`);
+  const { url, raw } = readUrl(fields, envelope);
   const key = given(fields, 'key') ?? envelope.key;
   const input = gatherInput(fields);
   const run = chooseRun(fields, envelope);
@@ -98,23 +97,32 @@ function complete(fields: Fields, envelope: Envelope): ParsedRequest {
     priority: priority === undefined ? envelope.priority : parsePriority(priority),
   };
   if (run !== undefined) draft.run = run;
-  if (url !== undefined) draft.url = url.trim();
+  if (url !== undefined) draft.url = url;
   if (key !== undefined) draft.key = parseKey(key, envelope.limits);
-  if (input !== undefined) draft.input = input;
+  if (raw !== undefined) draft.input = { rawUrl: raw, ...input };
+  else if (input !== undefined) draft.input = input;
   if (dueAt !== undefined) draft.notBefore = dueAt;
   if (envelope.depth !== undefined) draft.depth = envelope.depth;
   if (envelope.parent !== undefined) draft.parent = envelope.parent;
-  draft.id = identify(draft, envelope);
+  draft.id = identify(draft);
   return draft;
 }
 
-function identify(draft: Draft, options: NormalizeOptions): string {
+function readUrl(fields: Fields, { dropTracking }: Envelope): Partial<CleanUrl> {
+  const written = given(fields, 'url');
+  if (written === undefined) return {};
+  if (typeof written !== 'string') throw new Failure('INVALID', `url must be text, not ${shown(written)}`);
+  const url = written.trim();
+  return dropTracking ? withoutTracking(url) : { url };
+}
+
+function identify(draft: Draft): string {
   const { scraper, url, key, input } = draft;
   if (key !== undefined) {
     if (url !== undefined) normalizeUrl(url); // only to check it
     return createTaskId({ scraper, key });
   }
-  if (url !== undefined) return createTaskId({ scraper, url, ...(input && requestOf(input)) }, options);
+  if (url !== undefined) return createTaskId({ scraper, url, ...(input && requestOf(input)) });
   if (input !== undefined) return createTaskId({ scraper, input });
   throw new Failure('INVALID', 'a task needs a url, a key or an input');
 }

@@ -5,7 +5,8 @@
  *
  * The headers Trawl-Priority, Trawl-Run, Trawl-Not-Before and, for a single task, Trawl-Key hold for every task of the
  * message; a field of the task beats the header. Trawl-Depth and Trawl-Parent say which task enqueued them, and
- * Trawl-Budget how many of their kind the run may have. Nothing submitted vanishes: a member that is no task becomes a
+ * Trawl-Budget how many of their kind the run may have; with Trawl-Drop-Tracking: true their addresses go without the
+ * parameters that only track visitors. Nothing submitted vanishes: a member that is no task becomes a
  * problem that keeps its bytes and costs its neighbours nothing, and a message that cannot be read at all, or whose
  * subject or headers are wrong, becomes one problem that keeps all of them.
  */
@@ -17,6 +18,7 @@ import { TOKEN } from './names.ts';
 import {
   parseBudget,
   parseDepth,
+  parseFlag,
   parseKey,
   parseNotBefore,
   parseParent,
@@ -32,6 +34,8 @@ import { agreeOnRun, parseTask, runOf, type Envelope, type ParsedRequest } from 
 export const DEPTH_HEADER = 'Trawl-Depth';
 export const PARENT_HEADER = 'Trawl-Parent';
 export const BUDGET_HEADER = 'Trawl-Budget';
+/** What a submitter may say. */
+export const DROP_TRACKING_HEADER = 'Trawl-Drop-Tracking';
 
 export interface Submission {
   /** Tokens of the subject. */
@@ -40,8 +44,6 @@ export interface Submission {
   readonly data: Uint8Array;
   readonly now: number; // epoch ms
   readonly limits: SubmissionLimits;
-  /** Tell tasks apart without the parameters that only track visitors. */
-  readonly dropTracking?: boolean;
 }
 
 /** Something submitted that is no task. */
@@ -127,7 +129,7 @@ function readEnvelope(submission: Submission): Envelope {
     depth: fromHeader(DEPTH_HEADER, parseDepth),
     parent: fromHeader(PARENT_HEADER, parseParent),
     budget: fromHeader(BUDGET_HEADER, parseBudget),
-    dropTracking: submission.dropTracking === true,
+    dropTracking: fromHeader(DROP_TRACKING_HEADER, parseFlag) ?? false,
     now,
     limits,
   };

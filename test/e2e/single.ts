@@ -139,8 +139,9 @@ t.test('Ctrl-C finishes what is in hand and says how to go on', { timeout: 120_0
   const data = join(trawl.home, '..', 'elsewhere');
   t.teardown(() => trawl.run('down', '--clean', '--home', data));
   const list = join(trawl.home, '..', 'urls.txt');
-  writeFileSync(list, Array.from({ length: 150 }, (_, n) => `${site.url}/product/${n + 1}`).join('\n'));
-  const child = trawl.start('run', 'pages', '--urls-file', list, '--data', data);
+  const urls = Array.from({ length: 150 }, (_, n) => `${site.url}/product/${n + 1}?utm_source=list`);
+  writeFileSync(list, urls.join('\n'));
+  const child = trawl.start('run', 'pages', '--urls-file', list, '--data', data, '--drop-tracking');
   await untilSo(
     async () => site.log.length,
     (count) => count > 20,
@@ -162,11 +163,12 @@ t.test('Ctrl-C finishes what is in hand and says how to go on', { timeout: 120_0
   const run = /^Run (\S+)/.exec(said)?.[1] ?? '';
   t.equal(lines((await trawl.run('results', run, '--data', data)).stdout).length, settled, 'none was lost');
   t.equal(
-    (await trawl.run('run', 'pages', '--resume', '--data', data)).stdout,
-    `Run ${run} has ended (done): 150 done, 0 dead.\n`,
+    (await trawl.run('run', 'pages', '--resume', '--urls-file', list, '--data', data)).stdout,
+    `Run ${run} has ended (done): 150 done, 0 dead, 150 duplicates.\n`,
   );
   const asked = site.log.filter(({ path }) => path.startsWith('/product/'));
-  t.equal(asked.length, 150, 'nothing was fetched twice');
+  t.equal(asked.length, 150, 'nothing was fetched twice: the list was read as it was at first');
+  t.notMatch(JSON.stringify(site.log), 'utm_source');
 });
 
 t.test('where a run takes place', { timeout: 120_000 }, async (t) => {

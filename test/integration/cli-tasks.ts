@@ -51,6 +51,13 @@ t.test('run prints the four keys, and nothing else', async (t) => {
   });
   t.equal(message?.string(), 'https://a.example/1\nhttps://a.example/2\n{"url":"https://a.example/3","n":1}');
 
+  t.equal(message?.header.get('Trawl-Drop-Tracking'), '', 'addresses are as they are written');
+  await trawl.json('run', 'prices', '--urls-file', file, '--run-id', 'r_2', '--drop-tracking');
+  const cleaned = await stub.connection.jsm.streams.getMessage('INTAKE', {
+    last_by_subj: 'trawl.submit.prices.r_2',
+  });
+  t.equal(cleaned?.header.get('Trawl-Drop-Tracking'), 'true');
+
   const { code, stdout, stderr } = await trawl.run('run', 'prices', '--urls-file', file);
   t.equal(code, 0);
   t.match(stdout, /^Run 20260131_080000: 3 tasks are queued\.\n.*trawl watch 20260131_080000/);
@@ -137,6 +144,8 @@ t.test('submit answers for each task, by its exit code too', async (t) => {
     mixed.stdout,
     'id0  queued\nid1  known already\ntask 3 refused: not a URL  (x)\nRun default-prices: 1 queued, 1 known already, 1 refused.\n',
   );
+  await trawl.json('submit', 'prices', 'https://a.example/?gclid=1', '--drop-tracking');
+  t.match(lastAsked('submit'), { dropTracking: true, tasks: ['https://a.example/?gclid=1'] });
   const keyed = await trawl.run('submit', 'prices', '--key', 'k1', '--not-before', '2030-01-01T00:00:00Z');
   t.equal(keyed.code, 0);
   t.match(lastAsked('submit'), { tasks: [{ key: 'k1', notBefore: '2030-01-01T00:00:00Z' }] });

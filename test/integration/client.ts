@@ -45,12 +45,12 @@ t.test('submit tells of each task what became of it', async (t) => {
   });
   const many = Array.from({ length: 2_500 }, (_, i) => (i === 2_400 ? 'nonsense' : `https://a.example/${i}`));
   const before = stub.asked.length;
-  const submitted = await client.submit('prices', many, { run: 'friday', priority: 7 });
+  const submitted = await client.submit('prices', many, { run: 'friday', priority: 7, dropTracking: true });
   t.equal(submitted.tasks.length, 2_499);
   t.same(submitted.problems, [{ index: 2_400, reason: 'not a URL' }], 'places count over all requests');
   const requests = stub.asked.slice(before);
   t.equal(requests.length, 3);
-  t.match(requests[0]?.body, { scraper: 'prices', run: 'friday', priority: 7 });
+  t.match(requests[0]?.body, { scraper: 'prices', run: 'friday', priority: 7, dropTracking: true });
 
   await t.rejects(async () => client.submit('no dots.', 'https://a.example/'), { code: 'INVALID' });
   stub.on('submit', () => {
@@ -70,7 +70,8 @@ t.test('run streams what an iterable yields, and seals it', async (t) => {
     yield { url: 'https://a.example/x', depth: 2 };
     yield '[odd';
   }
-  const { run, enqueued } = await client.run('prices', tasks(), { run: 'streamed', priority: 4 });
+  const options = { run: 'streamed', priority: 4, dropTracking: true };
+  const { run, enqueued } = await client.run('prices', tasks(), options);
   t.equal(run, 'streamed');
   t.equal(enqueued, 2_502);
   t.match(stub.asked.at(-1), { verb: 'run.seal', body: { run: 'streamed', messages: 3 } });
@@ -80,6 +81,7 @@ t.test('run streams what an iterable yields, and seals it', async (t) => {
     const message = await jsm.streams.getMessage('INTAKE', { seq });
     t.equal(message?.subject, 'trawl.submit.prices.streamed');
     t.equal(message?.header.get('Trawl-Priority'), '4');
+    t.equal(message?.header.get('Trawl-Drop-Tracking'), 'true');
     const parsed = parseSubmission({
       subject: { scraper: 'prices', run: 'streamed' },
       headers: () => undefined,

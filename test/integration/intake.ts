@@ -43,6 +43,30 @@ t.test('every form of a submission becomes tasks of the standing run', async (t)
   t.match(await field.reader.counts('default-shop'), { accepted: 9, duplicates: 0 });
 });
 
+t.test('addresses go without tracking parameters where the submitter says so', async (t) => {
+  const field = await openField(t, await startNatsServer(t));
+  await field.start();
+  const raw = (source: string): string => `https://shop.test/p?utm_source=${source}`;
+  const url = 'https://shop.test/p';
+  const id = createTaskId({ scraper: 'shop', url });
+  const asked = { scraper: 'shop', url: raw('mail'), dropTracking: true };
+  t.match(await field.services.call('submit', asked), { tasks: [{ id, duplicate: false }] });
+  const header = { 'Trawl-Drop-Tracking': 'true' };
+  await field.submit({}, [raw('feed'), raw('search')].join('\n'), header);
+  await field.submit({}, JSON.stringify({ url: raw('mail'), run: 'other' }), header);
+  await field.submit({ scraper: 'news' }, raw('mail'), { ...header, 'Trawl-Run': 'third' });
+  const tasks = await field.takeTasks(3);
+  t.same(tasks.map(({ spec }) => spec.run).sort(), ['default-shop', 'other', 'third']);
+  for (const { spec } of tasks) {
+    const { scraper } = spec;
+    t.match(spec, { id: createTaskId({ scraper, url }), url, input: { rawUrl: raw('mail') } });
+  }
+  await field.untilTakenIn();
+  t.match(await field.reader.counts('default-shop'), { accepted: 1, duplicates: 2 });
+  await field.submit({}, raw('mail'));
+  t.match(await field.takeTasks(1), [{ spec: { url: raw('mail') } }], 'nobody else’s addresses are touched');
+});
+
 t.test('what was accepted once is a duplicate ever after, in other messages and other lives', async (t) => {
   const field = await openField(t, await startNatsServer(t));
   const first = await field.start();

@@ -165,6 +165,21 @@ t.test('under the rules of a crawl, too, a task is what its id says', async (t) 
   t.same(keyed.enqueue([{ url, key: 'k' }, url]), { enqueued: 1, refused: { repeated: 1 } });
 });
 
+t.test('an address without its tracking parameters is kept as it was as well', async (t) => {
+  const { noted, enqueue } = open({ dropTracking: true });
+  const raw = 'https://shop.example/b?utm_source=mail&x=1';
+  enqueue([
+    { url: raw, input: { n: 1 } },
+    'https://shop.example/c?x=1',
+    { url: 'https://shop.example/d?gclid=1', input: { rawUrl: 'mine' } },
+  ]);
+  t.same(noted, [
+    { scraper: 'own', url: 'https://shop.example/b?x=1', input: { rawUrl: raw, n: 1 }, priority: 4 },
+    { scraper: 'own', url: 'https://shop.example/c?x=1', priority: 4 },
+    { scraper: 'own', url: 'https://shop.example/d', input: { rawUrl: 'mine' }, priority: 4 },
+  ]);
+});
+
 function attempt(scraper: Omit<Scraper, 'name'>, input?: TaskSpec['input']) {
   const delivery = makeDelivery('a');
   const { spec } = delivery.task;

@@ -12,7 +12,6 @@ interface Given {
   scraper?: string;
   run?: string;
   headers?: Record<string, string>;
-  dropTracking?: boolean;
 }
 
 function parse(body: string | Uint8Array, given: Given = {}): ParsedSubmission {
@@ -22,7 +21,6 @@ function parse(body: string | Uint8Array, given: Given = {}): ParsedSubmission {
     data: typeof body === 'string' ? new TextEncoder().encode(body) : body,
     now: NOW,
     limits: SUBMISSION_LIMITS,
-    ...(given.dropTracking !== undefined && { dropTracking: given.dropTracking }),
   };
   return parseSubmission(submission);
 }
@@ -104,9 +102,38 @@ t.test('the identity of a task', async (t) => {
   t.not(id({ url: A, body: 'x' }), idOf(A));
   t.equal(id({ url: A, key: 'k' }), id({ url: B, key: 'k' }), 'a key wins');
   t.equal(id({ url: `${A}#top` }), idOf(A));
-  const tracked = parse(`${A}?utm_source=mail`, { dropTracking: true }).requests[0];
-  t.equal(tracked?.id, idOf(A));
-  t.equal(tracked?.url, `${A}?utm_source=mail`, 'the address stays as it was written');
+});
+
+t.test('addresses go without tracking parameters where a header says so', async (t) => {
+  const headers = { 'Trawl-Drop-Tracking': 'true' };
+  const raw = `${A}?utm_source=mail`;
+  const body = [raw, `${A}?b&a`, JSON.stringify({ url: ` ${raw} `, key: 'k', n: 1 })].join('\n');
+  const { requests } = parse(body, { headers });
+  t.same(requests, [
+    { id: idOf(A), scraper: 'prices', url: A, input: { rawUrl: raw }, priority: 0 },
+    { id: idOf(`${A}?a&b`), scraper: 'prices', url: `${A}?b&a`, priority: 0 },
+    {
+      ...{ id: createTaskId({ scraper: 'prices', key: 'k' }), scraper: 'prices', url: A, key: 'k' },
+      ...{ input: { rawUrl: raw, n: 1 }, priority: 0 },
+    },
+  ]);
+  const again = JSON.stringify(requests.slice(0, 2).map(({ url, input }) => ({ url, input })));
+  t.same(
+    parse(again).requests.map(({ id }) => id),
+    [idOf(A), idOf(`${A}?a&b`)],
+    'whoever submits them again need not say it',
+  );
+  t.equal(parse(`${raw}\n${A}`, { headers }).duplicates, 1);
+  const mine = parse(JSON.stringify({ url: raw, rawUrl: 'mine' }), { headers }).requests[0];
+  t.same(mine?.input, { rawUrl: 'mine' });
+  t.match(parse('http://a b/', { headers }).problems, [{ index: 0 }]);
+  for (const value of [undefined, '', 'false'])
+    t.match(parse(raw, { headers: value === undefined ? {} : { 'Trawl-Drop-Tracking': value } }).requests, [
+      { id: idOf(raw), url: raw },
+    ]);
+  t.match(parse(raw, { headers: { 'Trawl-Drop-Tracking': 'yes' } }).problems, [
+    { reason: /^header Trawl-Drop-Tracking: it must be true or false, not "yes"/ },
+  ]);
 });
 
 t.test('headers hold for every task, and a field beats its header', async (t) => {

@@ -25,6 +25,11 @@ export const runCommand: Command = {
       })
       .option('run-id', { type: 'string', describe: 'Name of the run; without it, the time' })
       .option('priority', { type: 'string', describe: '0 to 9; higher goes first' })
+      .option('drop-tracking', {
+        type: 'boolean',
+        default: false,
+        describe: 'Leave out utm_source, gclid and the like; the URL as it was is kept in rawUrl',
+      })
       .option('wait', {
         type: 'boolean',
         default: false,

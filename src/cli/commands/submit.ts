@@ -28,6 +28,11 @@ export const submitCommand: Command = {
       .option('not-before', {
         type: 'string',
         describe: 'Epoch milliseconds, or a time such as 2026-01-31T08:00:00Z',
+      })
+      .option('drop-tracking', {
+        type: 'boolean',
+        default: false,
+        describe: 'Leave out utm_source, gclid and the like; the URL as it was is kept in rawUrl',
       }),
   load: () => import('../effects/submit.ts'),
 };

@@ -86,7 +86,12 @@ function submit(
   { argv, output }: CommandContext,
   source: { readonly client: Client; readonly scraper: string; readonly file: TaskFile },
 ): ReturnType<Client['run']> {
-  return submitList({ ...source, output, run: readText(argv, 'run-id'), priority: readPriority(argv) });
+  const dropTracking = argv['drop-tracking'] === true;
+  return submitList({
+    ...{ ...source, output, dropTracking },
+    run: readText(argv, 'run-id'),
+    priority: readPriority(argv),
+  });
 }
 
 function workerCommand(scraper: string, run: string): string {

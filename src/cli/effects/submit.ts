@@ -15,7 +15,11 @@ export async function run(context: CommandContext): Promise<ExitCode> {
   const scraper = requireText(argv, 'scraper', 'trawl submit SCRAPER URL');
   const tasks = await gatherTasks(context);
   const submitted = await withClient(context, 'submit', ({ client }) =>
-    client.submit(scraper, tasks, { run: readText(argv, 'run'), priority: readPriority(argv) }),
+    client.submit(scraper, tasks, {
+      run: readText(argv, 'run'),
+      priority: readPriority(argv),
+      dropTracking: argv['drop-tracking'] === true,
+    }),
   );
   const [first] = submitted.tasks;
   // One task is answered as one, so that a script needs no list.

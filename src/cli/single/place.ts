@@ -16,6 +16,8 @@ export interface PlaceRequest {
   /** The folder, where the user names one. */
   readonly data: string | undefined;
   readonly run: string | undefined;
+  /** Of a new run. */
+  readonly dropTracking: boolean;
 }
 
 export interface SinglePlace {
@@ -23,7 +25,8 @@ export interface SinglePlace {
   readonly record: SingleRecord;
 }
 
-export function planNewRun({ home, scraper, data, run: named }: PlaceRequest, list: string): SinglePlace {
+export function planNewRun(request: PlaceRequest, list: string): SinglePlace {
+  const { home, scraper, data, run: named, dropTracking } = request;
   if (named !== undefined && !isRunId(named))
     throw new Failure('INVALID', `--run-id must be 1 to 64 letters, digits, _ or -, not ${named}`);
   const now = Date.now();
@@ -39,7 +42,8 @@ export function planNewRun({ home, scraper, data, run: named }: PlaceRequest, li
       hint: 'A new run needs a name of its own.',
     });
   const urlsFile = list === '-' ? null : resolve(list);
-  return { folder, record: { version: 1, run, scraper, createdAt: now, urlsFile } };
+  const record = { version: 1, run, scraper, createdAt: now, urlsFile } as const;
+  return { folder, record: dropTracking ? { ...record, dropTracking } : record };
 }
 
 /** Without a name, the newest run of this scraper that has not ended. */

@@ -70,7 +70,8 @@ async function choosePlace({ argv, config }: CommandContext, scraper: string): P
   const data = readText(argv, 'data');
   const resume = argv['resume'];
   const run = typeof resume === 'string' && resume !== '' ? resume : readText(argv, 'run-id');
-  const request = { home: config.home, scraper, data, run };
+  const dropTracking = argv['drop-tracking'] === true;
+  const request = { home: config.home, scraper, data, run, dropTracking };
   if (resume !== undefined) return findRunToResume(request);
   const given = readText(argv, 'urls-file');
   // Where it starts is read again by whoever goes on with the run.
@@ -147,7 +148,7 @@ async function work(context: CommandContext, parts: Work): Promise<Worked> {
 /** Hands the list in, unless a process before this one has handed in all of it. */
 async function submit(context: CommandContext, { client, ask, place, stop }: Work): Promise<number> {
   const { argv, output } = context;
-  const { run, scraper, urlsFile } = place.record;
+  const { run, scraper, urlsFile, dropTracking } = place.record;
   const given = readText(argv, 'urls-file');
   if (argv['resume'] !== undefined && given === undefined) {
     const known = await ask('run.show', answers.runWithCounts, { run }).catch(absentIfInvalid);
@@ -161,9 +162,9 @@ async function submit(context: CommandContext, { client, ask, place, stop }: Wor
     });
   // The same task twice is one task: what was handed in before is recognised.
   const { enqueued } = await submitList({
-    ...{ client, scraper, run, output, until: stop },
-    file,
+    ...{ client, scraper, file, run, output, until: stop },
     priority: readPriority(argv),
+    dropTracking: dropTracking === true,
   });
   return enqueued;
 }
@@ -174,8 +175,9 @@ function absentIfInvalid(error: unknown): undefined {
 
 /** A run that ended may have been opened again, for dead tasks that somebody put back. */
 function asOpen(record: SinglePlace['record']): SinglePlace['record'] {
-  const { version, run, scraper, createdAt, urlsFile } = record;
-  return { version, run, scraper, createdAt, urlsFile };
+  const { version, run, scraper, createdAt, urlsFile, dropTracking } = record;
+  const open = { version, run, scraper, createdAt, urlsFile };
+  return dropTracking === undefined ? open : { ...open, dropTracking };
 }
 
 function describeInterrupted(
