@@ -6,9 +6,12 @@
 import { headers as createHeaders, type MsgHdrs } from '@nats-io/nats-core';
 import type { JsMsg } from '@nats-io/jetstream';
 import { Failure, messageOf } from '../domain/failure.ts';
+import type { PageBudget } from '../domain/task.ts';
 import { encode } from '../wire/codec.ts';
+import type { ForwardTo } from '../wire/intake.ts';
 import type { Names } from '../wire/names.ts';
-import { DEPTH_HEADER, PARENT_HEADER } from '../wire/submission.ts';
+import { formatBudget } from '../wire/submission-fields.ts';
+import { BUDGET_HEADER, DEPTH_HEADER, PARENT_HEADER } from '../wire/submission.ts';
 import type { ParsedRequest } from '../wire/submission-task.ts';
 import type { Connection } from './connect.ts';
 import { AT_HEADER } from './intake-message.ts';
@@ -17,7 +20,7 @@ export interface Resubmit {
   /** The message as it is, under the subject of a run. */
   whole(message: JsMsg, run: string): Promise<void>;
   /** Tasks of one message, under the subject of their run. */
-  tasks(tasks: readonly ParsedRequest[], to: { scraper: string; run: string; seq: number }): Promise<void>;
+  tasks(tasks: readonly ParsedRequest[], to: ForwardTo): Promise<void>;
   /** New tasks, submitted at a time that their records will have; the sequence of their message. */
   fresh(tasks: readonly ParsedRequest[], to: { scraper: string; run?: string; at: number }): Promise<number>;
 }
@@ -35,10 +38,10 @@ export function createResubmit({ js, nc }: Connection, names: Names): Resubmit {
       const msgID = `${message.info.streamSequence} ${run}`;
       await store(names.submit(scraper, run), message.data, { headers: copy, msgID });
     },
-    async tasks(tasks, { scraper, run, seq }) {
+    async tasks(tasks, { scraper, run, seq, budget }) {
       const subject = names.submit(scraper, run);
       let part = 0;
-      const headers = originOf(tasks[0]);
+      const headers = originOf(tasks[0], budget);
       for (const payload of pack(tasks))
         await store(subject, payload, { headers, msgID: `${seq} ${run} ${part++}` });
     },
@@ -78,10 +81,11 @@ export function createResubmit({ js, nc }: Connection, names: Names): Resubmit {
 }
 
 /** All tasks of one message have the same. */
-function originOf(task: ParsedRequest | undefined): MsgHdrs {
+function originOf(task: ParsedRequest | undefined, budget: PageBudget | undefined): MsgHdrs {
   const headers = createHeaders();
   if (task?.depth !== undefined) headers.set(DEPTH_HEADER, String(task.depth));
   if (task?.parent !== undefined) headers.set(PARENT_HEADER, task.parent);
+  if (budget !== undefined) headers.set(BUDGET_HEADER, formatBudget(budget));
   return headers;
 }
 

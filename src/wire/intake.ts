@@ -1,4 +1,5 @@
 /** What the coordinators read of the intake, and how they may treat it. */
+import type { PageBudget } from '../domain/task.ts';
 import type { ParsedSubmission } from './submission.ts';
 import type { ParsedRequest } from './submission-task.ts';
 
@@ -30,11 +31,19 @@ export interface IntakeSource {
   readonly run?: string;
 }
 
+export interface ForwardTo {
+  readonly scraper: string;
+  readonly run: string;
+  /** Of the message that they came in. */
+  readonly seq: number;
+  readonly budget?: PageBudget | undefined;
+}
+
 export interface Intake {
   /** Ends when the signal aborts; what was fetched but not handed out is given back. */
   messages(source: IntakeSource, signal: AbortSignal): AsyncIterable<IntakeMessage>;
-  /** Puts tasks under the subject of their run; `seq` is the message they came in. */
-  forward(tasks: readonly ParsedRequest[], to: { scraper: string; run: string; seq: number }): Promise<void>;
+  /** Puts tasks under the subject of their run. */
+  forward(tasks: readonly ParsedRequest[], to: ForwardTo): Promise<void>;
   /** Changes whenever something was submitted. */
   lastSeq(): Promise<number>;
   /** What waits or is in hand, by the runs in the subjects. */

@@ -67,6 +67,17 @@ t.test('addresses go without tracking parameters where the submitter says so', a
   t.match(await field.takeTasks(1), [{ spec: { url: raw('mail') } }], 'nobody else’s addresses are touched');
 });
 
+t.test('a page budget holds in the run that a task names', async (t) => {
+  const field = await openField(t, await startNatsServer(t));
+  await field.start();
+  const named = urls(5).map((url) => ({ url, run: 'other' }));
+  const body = JSON.stringify([...urls(5, 'home'), ...named]);
+  await field.submit({}, body, { 'Trawl-Budget': 'shop 2 -' });
+  await field.untilTakenIn();
+  t.match(await field.reader.counts('default-shop'), { accepted: 2 });
+  t.match(await field.reader.counts('other'), { accepted: 2 });
+});
+
 t.test('what was accepted once is a duplicate ever after, in other messages and other lives', async (t) => {
   const field = await openField(t, await startNatsServer(t));
   const first = await field.start();

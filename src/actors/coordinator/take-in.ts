@@ -57,7 +57,7 @@ export function createTakeIn({ ledger, queue, intake, ensureRun, checkInput }: T
     const home = homeOf(message);
     const run = home.id;
     const { own, others } = splitByRun(requests, run);
-    await forwardOthers(message, others);
+    await forwardOthers(message, others, budget);
 
     const isLate = isEnded(await ensureRun(home));
     const records: Acceptable[] = [];
@@ -84,10 +84,11 @@ export function createTakeIn({ ledger, queue, intake, ensureRun, checkInput }: T
   async function forwardOthers(
     { scraper, seq }: IntakeMessage,
     others: ReadonlyMap<string, readonly ParsedRequest[]>,
+    budget: ParsedSubmission['budget'],
   ): Promise<void> {
     for (const [run, tasks] of others) {
       await ensureRun({ id: run, scraper, standing: false });
-      await intake.forward(tasks, { scraper, run, seq });
+      await intake.forward(tasks, { scraper, run, seq, budget });
     }
   }
 
