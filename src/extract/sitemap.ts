@@ -12,8 +12,10 @@ export interface Sitemap {
   readonly pages: readonly SitemapEntry[];
   /** Further site maps. */
   readonly maps: readonly SitemapEntry[];
-  /** There was more than one site map may hold. */
+  /** There was more than one site map may hold, or it was too strange to be read to its end. */
   readonly truncated: boolean;
+  /** How many entries that is, as far as they can be counted. */
+  readonly leftOut: number;
 }
 
 /** What the standard allows in one file. */
@@ -21,48 +23,69 @@ export const SITEMAP_ENTRIES_MAX = 50_000;
 export const SITEMAP_MAX_CHARACTERS = 50 * 1024 * 1024;
 const DEPTH_MAX = 64;
 const LOC_MAX_CHARACTERS = 8_192;
+const LINE = /\S[^\n]*/g;
 
 /** `text` is already decompressed; `url` is where it came from. Anything that is no address is left out. */
 export function parseSitemap(given: string, url: string): Sitemap {
-  const text = given.slice(0, SITEMAP_MAX_CHARACTERS);
+  const isXml = given.trimStart().startsWith('<');
+  const text = beginningOf(given, isXml ? '<' : '\n');
   const pages: SitemapEntry[] = [];
   const maps: SitemapEntry[] = [];
-  let truncated = text.length < given.length;
+  let leftOut = countIn(given.slice(text.length), isXml ? /<loc[\s>]/g : LINE);
 
   const add = (list: SitemapEntry[], written: string, lastModified = ''): void => {
+    if (pages.length + maps.length >= SITEMAP_ENTRIES_MAX) {
+      leftOut += 1;
+      return;
+    }
     const resolved = resolveUrl(written.trim(), url);
     if (resolved === undefined) return;
-    if (pages.length + maps.length >= SITEMAP_ENTRIES_MAX) truncated = true;
-    else
-      list.push(
-        lastModified === '' ? { url: resolved } : { url: resolved, lastModified: lastModified.trim() },
-      );
+    list.push(lastModified === '' ? { url: resolved } : { url: resolved, lastModified: lastModified.trim() });
   };
 
-  if (!text.trimStart().startsWith('<')) {
-    for (const line of text.split(/\r?\n/, SITEMAP_ENTRIES_MAX + 1)) if (line.trim() !== '') add(pages, line);
-    return { pages, maps, truncated };
-  }
-  readXml(text, (kind, loc, lastModified) => add(kind === 'url' ? pages : maps, loc, lastModified));
-  return { pages, maps, truncated };
+  let isWhole = true;
+  if (isXml)
+    isWhole = readXml(text, (kind, loc, lastModified) =>
+      add(kind === 'url' ? pages : maps, loc, lastModified),
+    );
+  else for (const [line] of text.matchAll(LINE)) add(pages, line);
+  return { pages, maps, truncated: leftOut > 0 || text.length < given.length || !isWhole, leftOut };
 }
 
+/** As much as is read, up to where something begins: half an address would be another one. */
+function beginningOf(text: string, start: string): string {
+  if (text.length <= SITEMAP_MAX_CHARACTERS) return text;
+  return text.slice(0, Math.max(0, text.lastIndexOf(start, SITEMAP_MAX_CHARACTERS - 1)));
+}
+
+function countIn(text: string, pattern: RegExp): number {
+  const counting = new RegExp(pattern);
+  let count = 0;
+  while (counting.test(text)) count += 1;
+  return count;
+}
+
+/** Whether it came to the end. */
 function readXml(
   text: string,
   found: (kind: 'url' | 'sitemap', loc: string, lastModified: string) => void,
-): void {
+): boolean {
   let entry: 'url' | 'sitemap' | undefined;
   let member: string | undefined;
   let loc = '';
   let lastModified = '';
   let depth = 0;
+  let isWhole = true;
   const parser = new Parser(
     {
       onopentagname(written) {
         const name = localName(written);
         depth += 1;
         // No site map is that deep, and the parser takes the square of the depth.
-        if (depth > DEPTH_MAX) parser.pause();
+        if (depth > DEPTH_MAX) {
+          isWhole = false;
+          parser.pause();
+        }
         if (name === 'url' || name === 'sitemap') {
           entry = name;
           loc = lastModified = '';
@@ -85,6 +108,7 @@ function readXml(
     { xmlMode: true },
   );
   parser.end(text);
+  return isWhole;
 }
 
 function localName(name: string): string {

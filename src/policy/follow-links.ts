@@ -34,7 +34,8 @@ export interface LinkSource<Given extends Link> {
   readonly links: readonly Given[];
 }
 
-export type NotFollowed = 'invalid' | 'repeated' | 'excluded' | 'outside' | 'depth';
+/** `left-out`: beyond what one site map may hold. */
+export type NotFollowed = 'invalid' | 'repeated' | 'excluded' | 'outside' | 'depth' | 'left-out';
 
 /** Without tracking parameters if they are to be dropped: the ledger would see two pages. */
 export interface FollowLink<Given extends Link> extends CleanUrl {

@@ -5,6 +5,7 @@ import { parseDocument, type HtmlDocument } from '../extract/document.ts';
 import { compileExtractor, type Extractor } from '../extract/extractor.ts';
 import type { FieldSpec } from '../extract/field-spec.ts';
 import { parseSitemap, SITEMAP_MAX_CHARACTERS, type Sitemap } from '../extract/sitemap.ts';
+import type { Log } from '../telemetry/log.ts';
 import type { Page, ParsedPage } from './page.ts';
 
 type Fields = Readonly<Record<string, FieldSpec>>;
@@ -12,14 +13,14 @@ type Fields = Readonly<Record<string, FieldSpec>>;
 /** Handlers that keep their fields beside `run` have them compiled once. */
 const compiled = new WeakMap<Fields, Extractor>();
 
-export function parsePage(page: Page): ParsedPage {
+export function parsePage(page: Page, log: () => Log): ParsedPage {
   let html: HtmlDocument | undefined;
   return {
     ...page,
     get html() {
       return (html ??= parseDocument(page.text()));
     },
-    sitemap: () => readSitemap(page),
+    sitemap: () => readSitemap(page, log),
     extract(fields) {
       const { value, problems } = extractorOf(fields).extract(page).page;
       if (problems.length === 0) return value;
@@ -35,9 +36,12 @@ function extractorOf(fields: Fields): Extractor {
   return extractor;
 }
 
-/** Also one that is stored packed (`sitemap.xml.gz`), as many sites have it. */
-export function readSitemap(page: Page): Sitemap {
-  return parseSitemap(isPacked(page.body) ? unpack(page) : page.text(), page.url);
+/** Also one that is stored packed (`sitemap.xml.gz`), as many sites have it. What is too much of one is told. */
+export function readSitemap(page: Page, log: () => Log): Sitemap {
+  const map = parseSitemap(isPacked(page.body) ? unpack(page) : page.text(), page.url);
+  const { pages, maps, truncated, leftOut } = map;
+  if (truncated) log().warn('sitemap.truncated', { entries: pages.length + maps.length, leftOut });
+  return map;
 }
 
 function isPacked(body: Uint8Array): boolean {

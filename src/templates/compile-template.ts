@@ -121,11 +121,12 @@ function decideLinks(
 ): Pick<PageResult, 'links' | 'refused'> {
   const links: FollowedLink[] = [];
   const refused: Partial<Record<NotFollowed, number>> = {};
+  const map = follow.some(({ rule }) => rule.sitemap) ? page.sitemap() : undefined;
+  if (map && map.leftOut > 0) refused['left-out'] = map.leftOut;
   for (const [index, { rule, decide, decideMaps }] of follow.entries()) {
-    if (rule.sitemap === true) {
-      const { pages, maps } = page.sitemap();
-      add(decideMaps, urlsOf(maps), { ...rule, scraper: undefined });
-      add(decide, urlsOf(pages), rule);
+    if (rule.sitemap === true && map) {
+      add(decideMaps, urlsOf(map.maps), { ...rule, scraper: undefined });
+      add(decide, urlsOf(map.pages), rule);
     } else add(decide, resolveAll(extraction.links.value[`follow${index}`], extraction.base), rule);
   }
   return { links, refused };

@@ -60,7 +60,7 @@ export function createTemplateScraper(template: Template): TemplateScraper {
         headers: page.headers,
         text: page.text,
         json: page.json,
-        sitemap: () => readSitemap(page),
+        sitemap: () => readSitemap(page, () => context.log),
         depth: context.task.depth ?? 0,
         page: number,
       });

@@ -4,7 +4,7 @@ import { compileExtractor } from '../../src/extract/extractor.ts';
 import type { FieldSpec } from '../../src/extract/field-spec.ts';
 import { DEPTH_MAX } from '../../src/extract/limits.ts';
 import { createTaker } from '../../src/extract/pattern.ts';
-import { parseSitemap } from '../../src/extract/sitemap.ts';
+import { parseSitemap, SITEMAP_MAX_CHARACTERS } from '../../src/extract/sitemap.ts';
 
 /** Generous, because the machine may be busy: a square of these sizes would take minutes. */
 const SOON_MS = 20_000;
@@ -117,6 +117,7 @@ t.test('site maps', async (t) => {
     ],
     maps: [],
     truncated: false,
+    leftOut: 0,
   });
   const index = '<sitemapindex><sitemap><loc>http://site.example/1.xml.gz</loc></sitemap></sitemapindex>';
   t.same(parseSitemap(index, url).maps, [{ url: 'http://site.example/1.xml.gz' }]);
@@ -124,8 +125,38 @@ t.test('site maps', async (t) => {
   const huge = `<urlset>${'<url><loc>/a</loc></url>'.repeat(60_000)}</urlset>`;
   t.match(
     soon(t, 'a huge map', () => parseSitemap(huge, url)),
-    { truncated: true, pages: { length: 50_000 } },
+    { truncated: true, leftOut: 10_000, pages: { length: 50_000 } },
   );
-  t.same(soon(t, 'a deep map', () => parseSitemap('<a>'.repeat(MANY), url)).pages, []);
-  t.same(parseSitemap('', url), { pages: [], maps: [], truncated: false });
+  const lines = Array.from({ length: 50_010 }, (_, n) => `http://site.example/${n}\n\n`).join('');
+  t.match(
+    soon(t, 'a huge list', () => parseSitemap(lines, url)),
+    { truncated: true, leftOut: 10, pages: { length: 50_000 } },
+    'lines without an address are none',
+  );
+  t.match(
+    soon(t, 'a deep map', () => parseSitemap('<a>'.repeat(MANY), url)),
+    { pages: [], truncated: true, leftOut: 0 },
+  );
+  t.same(parseSitemap('', url), { pages: [], maps: [], truncated: false, leftOut: 0 });
+});
+
+t.test('a site map with more characters than are read ends with a whole address', async (t) => {
+  const url = 'http://site.example/sitemap.xml';
+  const entry = '<url><loc>/whole</loc></url>';
+  const start = `<urlset>${' '.repeat(SITEMAP_MAX_CHARACTERS - 8 - entry.length - 20)}${entry}`;
+  const half = `<url><loc>/a-long-address-that-is-cut</loc></url>`;
+  t.same(parseSitemap(`${start}${half}${entry}</urlset>`, url), {
+    pages: [{ url: 'http://site.example/whole' }],
+    maps: [],
+    truncated: true,
+    leftOut: 2,
+  });
+  const line = 'http://site.example/whole';
+  const blank = '\n'.repeat(SITEMAP_MAX_CHARACTERS - line.length - 10);
+  t.same(parseSitemap(`${blank}${line}\n${line}/and/more\n`, url), {
+    pages: [{ url: line }],
+    maps: [],
+    truncated: true,
+    leftOut: 1,
+  });
 });

@@ -5,6 +5,8 @@ import type { Page } from '../../src/scrapers/page.ts';
 import { readSitemap } from '../../src/scrapers/parse-page.ts';
 import { Failure } from '../../src/domain/failure.ts';
 import { defineScraper } from '../../src/scrapers/define.ts';
+import { createLog, type Log } from '../../src/telemetry/log.ts';
+import { loadTemplate } from '../../src/templates/template-scraper.ts';
 import { testScraper, type SiteRequest } from '../../src/testing/test-scraper.ts';
 
 const fields = { title: { css: 'h1' }, next: { css: 'a', attr: 'href', type: 'url', all: true } } as const;
@@ -138,10 +140,37 @@ t.test('a site map leads to its pages, and its pages are kept apart', async (t) 
 t.test('a site map that is stored packed is unpacked, and one that cannot be says so', async (t) => {
   const page = (body: Buffer): Page => ({ ...({} as Page), url: 'https://site.test/sitemap.xml.gz', body });
   const map = '<urlset><url><loc>/a</loc></url></urlset>';
-  t.same(readSitemap(page(gzipSync(map))).pages, [{ url: 'https://site.test/a' }]);
-  t.throws(() => readSitemap(page(gzipSync(map).subarray(0, 20))), {
+  const log = (): Log => t.fail('nothing is left out') as never;
+  t.same(readSitemap(page(gzipSync(map)), log).pages, [{ url: 'https://site.test/a' }]);
+  t.throws(() => readSitemap(page(gzipSync(map).subarray(0, 20)), log), {
     code: 'TARGET',
     message: /cannot be unpacked/,
   });
-  t.throws(() => readSitemap(page(gzipSync(Buffer.alloc(60 * 1024 * 1024)))), { code: 'TARGET' }, 'a bomb');
+  const bomb = page(gzipSync(Buffer.alloc(60 * 1024 * 1024)));
+  t.throws(() => readSitemap(bomb, log), { code: 'TARGET' }, 'a bomb');
+});
+
+t.test('what a site map has too much of is told', async (t) => {
+  const entries = Array.from({ length: 50_003 }, (_, n) => `<url><loc>/p/${n}</loc></url>`);
+  const site = { '/sitemap.xml': `<urlset>${entries.join('')}</urlset>` };
+  const said: unknown[] = [];
+  const write = (line: string): void => void said.push(JSON.parse(line));
+  const options = { site, url: '/sitemap.xml', log: createLog({ level: 'warn', format: 'json', write }) };
+  const told = { event: 'sitemap.truncated', entries: 50_000, leftOut: 3, run: 'local' };
+
+  const template = loadTemplate(
+    'name: shop\nfollow:\n  - { sitemap: true, include: /p/1 }\n  - { sitemap: true, include: /p/2 }\n',
+    'shop.yaml',
+  );
+  const { data, enqueued } = await testScraper(template, options);
+  t.match(data, { followed: 2, refused: { excluded: 99_998, 'left-out': 3 } });
+  t.equal(enqueued.length, 2);
+  t.match(said.splice(0), [{ ...told, scraper: 'shop' }], 'once');
+
+  const handler = defineScraper({
+    name: 'mapped',
+    run: async ({ page, enqueue }) => enqueue((await page()).sitemap().pages),
+  });
+  t.equal((await testScraper(handler, options)).enqueued.length, 50_000);
+  t.match(said, [{ ...told, scraper: 'mapped' }]);
 });

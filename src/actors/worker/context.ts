@@ -80,7 +80,7 @@ export function createContext(parts: ContextParts): ScraperContext {
     fetch,
     page() {
       if (!page) {
-        page = fetchOwn(fetch, spec.url);
+        page = fetchOwn(fetch, spec.url, () => openLog(parts));
         page.catch(() => (page = undefined));
       }
       return page;
@@ -103,8 +103,8 @@ function openLog({ ports, delivery }: ContextParts): Log {
   return ports.log.child({ task: id, run, scraper });
 }
 
-async function fetchOwn(fetch: Fetch, url: string | undefined): Promise<ParsedPage> {
-  if (url !== undefined) return parsePage(await fetch(url));
+async function fetchOwn(fetch: Fetch, url: string | undefined, log: () => Log): Promise<ParsedPage> {
+  if (url !== undefined) return parsePage(await fetch(url), log);
   throw new Failure('INVALID', 'the task has no URL, so it has no page', { hint: 'Submit it with a url.' });
 }
 
