@@ -14,9 +14,8 @@ export interface JsonPath {
 }
 
 const PATH_MAX_CHARACTERS = 512;
-/** Values that one step may look at; `..name` goes through everything below. */
+/** Values that one step may look at, and find; `..name` goes through everything below. */
 const VISITS_MAX = 1_000_000;
-const RESULTS_MAX = 10_000;
 const DEPTH_MAX = 64;
 const STEP =
   /\.\.([\p{L}\p{N}_$@-]+)|\.([\p{L}\p{N}_$@-]+)|(\.\*|\[\*\])|\[(-?\d{1,9})\]|\['([^']*)'\]|\["([^"]*)"\]/uy;
@@ -55,7 +54,7 @@ function takeStep(from: readonly unknown[], step: Step): readonly unknown[] {
   const found: unknown[] = [];
   let visits = 0;
   for (const value of from) {
-    if (found.length >= RESULTS_MAX) break;
+    if (found.length >= VISITS_MAX) break;
     if (step.kind === 'deep') deep(value, step.name, 0);
     else if (step.kind === 'index') {
       if (Array.isArray(value)) add(value.at(step.index));
@@ -65,7 +64,7 @@ function takeStep(from: readonly unknown[], step: Step): readonly unknown[] {
   return found;
 
   function add(value: unknown): void {
-    if (value !== undefined && found.length < RESULTS_MAX) found.push(value);
+    if (value !== undefined && found.length < VISITS_MAX) found.push(value);
   }
 
   function deep(value: unknown, name: string, depth: number): void {

@@ -1,9 +1,10 @@
 /** Items from what was found: the same whichever way the page was read. */
 import type { FieldReader, ListReader, Member } from './compile-fields.ts';
 import type { Context, Converted } from './convert.ts';
-import type { SourcePage } from './field-spec.ts';
+import type { FieldSpec, SourcePage } from './field-spec.ts';
 import { textOf } from './html-text.ts';
-import { VALUES_MAX, type Budget } from './limits.ts';
+import type { JsonPath } from './json-path.ts';
+import { tooMuch, VALUES_MAX, type Budget } from './limits.ts';
 import { listOf, type FoundItem, type Raw } from './match-plan.ts';
 import { copySafe } from './safe-value.ts';
 
@@ -59,7 +60,8 @@ export function readList(
     slot === undefined
       ? [json ? json.value : jsonOf(reading)]
       : jsonTexts(listOf(found.values[slot]), reading);
-  const values = roots.flatMap((root) => path.read(root)).slice(0, VALUES_MAX);
+  const values = roots.flatMap((root) => path.read(root));
+  if (values.length > VALUES_MAX) throw tooMuch(`more than ${VALUES_MAX} items in one list`);
   return values.map((value) => readItem(members, NO_FOUND, reading, { value }));
 }
 
@@ -120,7 +122,7 @@ function findValues(
     const raws = listOf(found.values[slot]);
     if (path)
       return jsonTexts(raws, reading).flatMap((root) =>
-        path.read(root).map((each) => convertJson(field, each, reading)),
+        valuesAt(path, root, spec).map((each) => convertJson(field, each, reading)),
       );
     const converted: Converted[] = [];
     for (const raw of raws) if (raw !== null) converted.push(convert(rawText(raw, field, reading), reading));
@@ -132,7 +134,15 @@ function findValues(
     return [text === undefined ? undefined : convert(text, reading)];
   }
   const root = json ? json.value : jsonOf(reading);
-  return (path ? path.read(root) : [root]).map((each) => convertJson(field, each, reading));
+  return (path ? valuesAt(path, root, spec) : [root]).map((each) => convertJson(field, each, reading));
+}
+
+/** Of a field that has one value, the first that is there; of one that has all of them, all or a refusal. */
+function valuesAt(path: JsonPath, root: unknown, { all }: FieldSpec): readonly unknown[] {
+  const values = path.read(root);
+  if (values.length <= VALUES_MAX) return values;
+  if (all === true) throw tooMuch(`more than ${VALUES_MAX} values of one field`);
+  return values.slice(0, VALUES_MAX);
 }
 
 function convertJson({ spec, convert, check }: FieldReader, value: unknown, reading: Reading): Converted {

@@ -91,6 +91,26 @@ t.test('JSON that is deep, and names that objects have', async (t) => {
     t.same(run({ a: { json: '$..name' } }, `{"a":${deep}}`), { a: null });
     t.ok(JSON.stringify(run({ a: { json: '$.a' } }, `{"a":${deep}}`)).length < 500, 'cut off below');
   });
+  const many = JSON.stringify({
+    list: Array.from({ length: 12_000 }, (_, id) => (id < 11_000 ? {} : { id })),
+  });
+  t.same(run({ ids: { json: '$.list[*].id', all: true } }, many), {
+    ids: Array.from({ length: 1_000 }, (_, n) => 11_000 + n),
+  });
+  const tooMany = { code: 'INVALID', message: /more than 10000/ };
+  t.same(run({ one: { json: '$.list[*]' } }, many), { one: {} });
+  t.throws(() => run({ all: { json: '$.list[*]', all: true } }, many), tooMany, 'not a part of it');
+  const list = compileExtractor({
+    fields: {},
+    items: { each: '$.list[*]', fields: { id: { json: '$.id' } } },
+  });
+  const page = {
+    url: 'http://site.example/',
+    headers: {},
+    text: () => many,
+    json: () => JSON.parse(many) as unknown,
+  };
+  t.throws(() => list.extract(page), tooMany);
   for (const name of ['__proto__', 'constructor', 'prototype']) {
     const fields = Object.fromEntries([[name, { css: 'p' }]]);
     t.throws(() => compileExtractor({ fields }), { code: 'INVALID', message: /cannot be called/ }, name);
