@@ -53,7 +53,14 @@ t.test('bad items are kept apart in a test, with their places and what is wrong'
 t.test('they are counted in the result, shown by try, and summed up by aggregate', async (t) => {
   const outcome = await runHere(list);
   t.match(outcome.result, { published: 1, total: 3, errors: 2, badItems: { length: 2 } });
-  const report = describeTry({ scraper: 'shop', file: 'shop.yaml', url, requests: [], outcome });
+  const report = describeTry({
+    scraper: 'shop',
+    file: 'shop.yaml',
+    url,
+    proxy: undefined,
+    requests: [],
+    outcome,
+  });
   t.match(report.text, /Bad items: 2\n {2}item: name is missing\n/);
   t.match(report.value, { published: 1, total: 3, errors: 2 });
 
