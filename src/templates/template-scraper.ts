@@ -96,12 +96,12 @@ function createFoundItems(): { readonly schema: StandardSchema; note(item: Extra
   };
 }
 
-async function fetchPage({ headers }: Template, context: ScraperContext): Promise<Page> {
+async function fetchPage({ headers, waitFor }: Template, context: ScraperContext): Promise<Page> {
   if (context.url === undefined)
     throw new Failure('INVALID', 'a template needs a URL, and the task has none', {
       hint: 'Submit the address of a page.',
     });
-  return context.fetch(context.url, { headers });
+  return context.fetch(context.url, { headers, ...(waitFor === undefined ? {} : { waitFor }) });
 }
 
 function enqueueAll(context: ScraperContext, { next, links }: PageResult, number: number): number {

@@ -85,6 +85,7 @@ follow:
 t.test('files that are no templates', async (t) => {
   t.match(problemsOf('a: [1'), [/^a\.yaml:\d+:\d+: /]);
   t.match(problemsOf(''), [/must be lines/]);
+  t.match(problemsOf('name: a\nfields: { a: p }\nwaitFor: .b'), [/waitFor .* needs engine: browser/]);
   t.match(problemsOf('name: a'), [/needs fields, items or follow/]);
   t.match(problemsOf('fields: { a: p }'), [/the file needs name/]);
   t.match(problemsOf('name: a\nfields: { a: p }\npages: [{ fields: { a: p } }]'), [/belong into the pages/]);
