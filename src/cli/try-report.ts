@@ -1,4 +1,6 @@
 /** What `trawl try` tells, for a person and for a script. */
+import { DIRECT, type ProxyAddress } from '../domain/egress.ts';
+import { describeProxyAddress } from '../domain/proxy-address.ts';
 import type { OnceOutcome } from '../testing/run-once.ts';
 import type { SeenRequest } from '../testing/recorded-engine.ts';
 import { renderTable } from './table.ts';
@@ -7,6 +9,8 @@ export interface TryReport {
   readonly scraper: string;
   readonly file: string;
   readonly url: string | undefined;
+  /** Through which all of it went; absent: from this machine's own address. */
+  readonly proxy: ProxyAddress | undefined;
   readonly requests: readonly SeenRequest[];
   readonly outcome: OnceOutcome;
 }
@@ -17,12 +21,14 @@ const STACK_LINES = 6;
 export function describeTry(report: TryReport): { value: object; text: string } {
   const { requests, outcome, scraper, file } = report;
   const { result, enqueued, error, ms } = outcome;
+  const egress = report.proxy ? describeProxyAddress(report.proxy) : DIRECT;
   const value = {
     scraper,
     file,
     url: report.url ?? null,
     ok: error === undefined,
     ms: Math.round(ms),
+    egress,
     requests: requests.map(({ method, url, egress, atMs, ms, status, firstByteMs, bytes, error }) => ({
       method,
       url,
@@ -47,6 +53,7 @@ export function describeTry(report: TryReport): { value: object; text: string } 
   };
   const parts = [
     `${scraper} (${file}): ${error ? 'failed' : 'done'} after ${Math.round(ms)} ms`,
+    `Egress: ${report.proxy ? egress : "this machine's own address"}`,
     section('Requests', requests.length, requestTable(requests)),
     section('Items', value.items.length, lines(value.items)),
     ...(result?.badItems

@@ -1,7 +1,7 @@
 /** What the environment says about settings. */
 import { CONFIG_ENV, settings, type Setting } from './catalogue.ts';
 import type { Given } from './given.ts';
-import { pickNearest } from './nearest.ts';
+import { pickNearest } from '../domain/nearest.ts';
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 

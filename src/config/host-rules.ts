@@ -5,7 +5,7 @@ import { isAlias, isMap, isScalar, LineCounter, parseDocument, type Document } f
 import type { HostLimits } from '../domain/egress.ts';
 import { Failure, messageOf } from '../domain/failure.ts';
 import type { HostRule } from '../domain/host-rules.ts';
-import { pickNearest } from './nearest.ts';
+import { pickNearest } from '../domain/nearest.ts';
 import { duration, integer, type Parser } from './parsers.ts';
 
 const amount = integer({ min: 0, max: 1_000_000_000 });

@@ -3,7 +3,7 @@ import * as yaml from 'yaml';
 import { settings } from './catalogue.ts';
 import type { FieldPath } from './fields.ts';
 import type { Given } from './given.ts';
-import { pickNearest } from './nearest.ts';
+import { pickNearest } from '../domain/nearest.ts';
 import type { Raw } from './parsers.ts';
 
 export interface FileSettings {

@@ -1,6 +1,6 @@
 /** Checks a YAML tree against a shape and tells everything that is wrong with it at once, by line. */
 import { messageOf } from '../domain/failure.ts';
-import { pickNearest } from './nearest.ts';
+import { pickNearest } from '../domain/nearest.ts';
 import type { Parser } from './parsers.ts';
 import type { Place, YamlValue } from './yaml-tree.ts';
 

@@ -1,7 +1,7 @@
 /** A sink as flags or a file describe it, word by word. All that is wrong is told at once. */
 import { SINK_TYPES, type SinkSpec } from '../domain/sink.ts';
 import { Secret } from '../domain/secret.ts';
-import { pickNearest } from './nearest.ts';
+import { pickNearest } from '../domain/nearest.ts';
 import {
   bytes,
   choice,

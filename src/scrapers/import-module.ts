@@ -1,6 +1,7 @@
 /**
  * Imports the file of a scraper. TypeScript, ES modules that their package declares to be CommonJS, and `trawl` itself
- * where it is not installed need help from the hooks in `module-hooks.ts`, which are set up when the first file needs them.
+ * where it is not installed need help from the hooks in `module-hooks.ts`, which are set up for the first file that may need
+ * them, itself or in what it imports.
  */
 import { execFile } from 'node:child_process';
 import { readFile } from 'node:fs/promises';
@@ -13,7 +14,10 @@ import { isEsModule, stripsTypes } from './module-kind.ts';
 type Module = Readonly<Record<string, unknown>>;
 
 const TYPESCRIPT = /\.m?ts$/;
-const IMPORTS_TRAWL = /\bfrom\s*['"]trawl(?:\/testing)?['"]/;
+const IMPORTS_TRAWL = /\b(?:from|import)\s*\(?\s*['"]trawl(?:\/testing)?['"]/;
+/** Files beside it, or whatever it finds out when it runs. */
+const IMPORTS_FILES =
+  /\b(?:from|import|require)\s*\(?\s*['"`](?:\.{0,2}\/|file:|#)|\b(?:import|require)\s*\(\s*[^'"`\s]/;
 const CHECK_MAX_MS = 10_000;
 let registered = false;
 
@@ -29,7 +33,12 @@ export async function importModule(path: string): Promise<Module> {
   }
 }
 
+/**
+ * The hooks cost a thread, and modules that were imported without them cannot be imported again: so they are there
+ * before a file that imports others, since any of those may need them, and not for the many that stand alone.
+ */
 function needsHooks(path: string, source: string): boolean {
+  if (IMPORTS_FILES.test(source)) return true;
   if (TYPESCRIPT.test(path)) return !stripsTypes() || !canImportTrawl(path, source);
   return isEsModule(path, source) === 'declared-otherwise' || !canImportTrawl(path, source);
 }

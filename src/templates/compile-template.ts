@@ -1,6 +1,7 @@
 /** A template as a function from a page to its items and to where it leads. Pure. */
 import { compileExtractor, type Extraction, type Extractor } from '../extract/extractor.ts';
 import type { FieldSpec, SourcePage } from '../extract/field-spec.ts';
+import type { Extracted } from '../extract/read-found.ts';
 import type { Sitemap } from '../extract/sitemap.ts';
 import type { PageLimits } from '../domain/task.ts';
 import type { CleanUrl } from '../domain/url.ts';
@@ -23,12 +24,6 @@ export interface TemplatePage extends SourcePage {
   readonly page?: number | undefined;
 }
 
-export interface BadItem {
-  readonly index: number;
-  readonly problem: string;
-  readonly item: unknown;
-}
-
 export interface FollowedLink extends CleanUrl {
   readonly scraper: string | undefined;
   readonly priority: number | undefined;
@@ -39,8 +34,8 @@ export interface PageResult {
   /** Which kind of page it was taken for; -1: the template has none for it. */
   readonly rule: number;
   readonly kind: string | undefined;
-  readonly items: readonly Readonly<Record<string, unknown>>[];
-  readonly bad: readonly BadItem[];
+  /** All that were found, with what is wrong with each. */
+  readonly items: readonly Extracted[];
   readonly next: string | undefined;
   readonly links: readonly FollowedLink[];
   readonly refused: Readonly<Partial<Record<NotFollowed, number>>>;
@@ -65,7 +60,7 @@ interface CompiledFollow {
 }
 
 const NEXT = 'next';
-const NOTHING = { items: [], bad: [], next: undefined, links: [], refused: {} } as const;
+const NOTHING = { items: [], next: undefined, links: [], refused: {} } as const;
 
 export function compileTemplate({ pages }: Template): CompiledTemplate {
   const rules = pages.map(compileRule);
@@ -76,20 +71,17 @@ export function compileTemplate({ pages }: Template): CompiledTemplate {
       if (!compiled) return { rule: -1, kind: undefined, ...NOTHING };
       const { rule, extractor } = compiled;
       const extraction = extractor.extract(page);
-      const found = rule.fields ? [extraction.page] : extraction.items;
+      const items = rule.fields ? [extraction.page] : extraction.items;
       const next = rule.next && {
         url: page.url,
         page: page.page ?? 1,
-        items: found.length,
+        items: items.length,
         found: extraction.links.value[NEXT],
       };
       return {
         rule: index,
         kind: rule.kind,
-        items: found.filter(({ problems }) => problems.length === 0).map(({ value }) => value),
-        bad: found.flatMap(({ value, problems }, place) =>
-          problems.length === 0 ? [] : [{ index: place, problem: problems.join('; '), item: value }],
-        ),
+        items,
         next: rule.next && next && pickNext(rule.next, next),
         ...decideLinks(compiled, page, extraction),
       };

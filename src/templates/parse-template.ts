@@ -117,6 +117,7 @@ const file = record(
     name: word,
     mode: oneOf(MODES),
     engine: oneOf(ENGINES),
+    waitFor: scalar(text),
     start: listOf(url, 10_000),
     timeout: scalar(duration({ minMs: 1_000 })),
     retries: scalar(integer({ min: 0, max: 100 })),
@@ -161,6 +162,8 @@ export function parseTemplate(source: string, path: string): ParsedTemplate {
   const pages = read.pages ?? [
     checkRule(toRule({ match: undefined, ...own }), 'the template', (problem) => report(top, problem)),
   ];
+  if (read.waitFor !== undefined && read.engine !== 'browser')
+    report(top, 'waitFor is what a browser waits for; it needs engine: browser');
   if ((source.match(/\bre2\b|\bmatches\b/g)?.length ?? 0) > PATTERNS_MAX)
     report(top, `the template has more than ${PATTERNS_MAX} patterns`);
   if (problems.size > 0) return { ok: false, problems: [...problems] };
@@ -171,6 +174,7 @@ export function parseTemplate(source: string, path: string): ParsedTemplate {
       name: read.name ?? '',
       mode: read.mode ?? 'single',
       engine: read.engine ?? 'http',
+      waitFor: read.waitFor,
       start: read.start ?? [],
       timeoutMs: read.timeout,
       retries: read.retries,

@@ -1,10 +1,12 @@
 /** A template as a scraper: the rest of the system does not know the difference. */
 import type { Mode } from '../domain/mode.ts';
 import { Failure } from '../domain/failure.ts';
+import type { Extracted } from '../extract/read-found.ts';
 import type { EnqueueRequest } from '../scrapers/enqueue.ts';
 import type { Page } from '../scrapers/page.ts';
 import { readSitemap } from '../scrapers/parse-page.ts';
 import type { Scraper, ScraperContext } from '../scrapers/scraper.ts';
+import type { StandardSchema } from '../scrapers/standard-schema.ts';
 import { compileTemplate, type PageResult } from './compile-template.ts';
 import { parseTemplate } from './parse-template.ts';
 import type { Template } from './template.ts';
@@ -17,16 +19,9 @@ export interface TemplateScraper extends Scraper {
 
 /** What a task leaves beside its items. */
 export interface TemplateSummary {
-  readonly published: number;
-  readonly total: number;
-  readonly errors: number;
-  readonly bad: PageResult['bad'];
   readonly followed: number;
   readonly refused: PageResult['refused'];
 }
-
-/** Kept for people to look at; all are counted. */
-const BAD_KEPT_MAX = 20;
 
 /** Throws `INVALID` with every problem of the file, each with its line. */
 export function loadTemplate(text: string, file: string): TemplateScraper {
@@ -42,6 +37,7 @@ export function loadTemplate(text: string, file: string): TemplateScraper {
 export function createTemplateScraper(template: Template): TemplateScraper {
   const { name, mode, engine, start, timeoutMs, retries, robots, limits, egress } = template;
   const compiled = compileTemplate(template);
+  const found = createFoundItems();
   return {
     name,
     mode,
@@ -52,6 +48,7 @@ export function createTemplateScraper(template: Template): TemplateScraper {
     ...(robots === undefined ? {} : { robots }),
     ...(limits === undefined ? {} : { limits }),
     ...(egress === undefined ? {} : { egress: defined(egress) }),
+    item: found.schema,
     async run(context): Promise<TemplateSummary> {
       const page = await fetchPage(template, context);
       const number = pageNumber(context.input['page']);
@@ -66,28 +63,45 @@ export function createTemplateScraper(template: Template): TemplateScraper {
       });
       if (result.rule === -1) throw noRule(name, page.url);
       for (const item of result.items) {
-        if (result.kind === undefined) context.emit(item);
-        else context.emit(result.kind, item);
+        const value = found.note(item);
+        if (result.kind === undefined) context.emit(value);
+        else context.emit(result.kind, value);
       }
-      const followed = enqueueAll(context, result, number);
-      return {
-        published: result.items.length,
-        total: result.items.length + result.bad.length,
-        errors: result.bad.length,
-        bad: result.bad.slice(0, BAD_KEPT_MAX),
-        followed,
-        refused: result.refused,
-      };
+      return { followed: enqueueAll(context, result, number), refused: result.refused };
     },
   };
 }
 
-async function fetchPage({ headers }: Template, context: ScraperContext): Promise<Page> {
+/**
+ * The fields of a template are the schema of its items. What is wrong with one is known when it is read from the page;
+ * as a schema says it, bad items are kept apart and counted in the one place where those of handlers are.
+ */
+function createFoundItems(): { readonly schema: StandardSchema; note(item: Extracted): Extracted['value'] } {
+  const problemsOf = new WeakMap<object, readonly string[]>();
+  return {
+    note({ value, problems }) {
+      if (problems.length > 0) problemsOf.set(value, problems);
+      return value;
+    },
+    schema: {
+      '~standard': {
+        version: 1,
+        vendor: 'trawl',
+        validate(value) {
+          const problems = problemsOf.get(value as object);
+          return problems ? { issues: problems.map((message) => ({ message })) } : { value };
+        },
+      },
+    },
+  };
+}
+
+async function fetchPage({ headers, waitFor }: Template, context: ScraperContext): Promise<Page> {
   if (context.url === undefined)
     throw new Failure('INVALID', 'a template needs a URL, and the task has none', {
       hint: 'Submit the address of a page.',
     });
-  return context.fetch(context.url, { headers });
+  return context.fetch(context.url, { headers, ...(waitFor === undefined ? {} : { waitFor }) });
 }
 
 function enqueueAll(context: ScraperContext, { next, links }: PageResult, number: number): number {

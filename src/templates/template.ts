@@ -44,6 +44,8 @@ export interface Template {
   readonly name: string;
   readonly mode: Mode;
   readonly engine: Engine;
+  /** Of a browser: for what it waits on each page; undefined: until it is loaded. */
+  readonly waitFor: string | undefined;
   /** Where a run starts that is given no addresses. */
   readonly start: readonly string[];
   readonly timeoutMs: number | undefined;

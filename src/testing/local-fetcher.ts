@@ -1,12 +1,14 @@
-/** What fetches for a task that runs without a cluster: the worker's own parts, directly out, with a record of all requests. */
+/** What fetches for a task that runs without a cluster: the worker's own parts, with a record of all requests. */
 import { assembleFetchParts } from '../cluster/create-fetcher.ts';
 import type { Config } from '../config/fields.ts';
+import type { ProxyAddress } from '../domain/egress.ts';
 import { createFetcher, type Fetcher } from '../fetch/fetcher.ts';
 import { createLocalEgress } from '../fetch/local-egress.ts';
 import { createProfiles } from '../fetch/profiles.ts';
 import { createHttpEngine, type HttpEngine } from '../http/engine.ts';
 import { systemClock, type Clock } from '../runtime/clock.ts';
 import type { Log } from '../telemetry/log.ts';
+import { createSeal } from '../wire/sealed.ts';
 import { recordRequests, type SeenRequest } from './recorded-engine.ts';
 
 export interface LocalFetcher {
@@ -19,11 +21,14 @@ export function createLocalFetcher({
   log,
   clock = systemClock,
   engine,
+  proxy,
 }: {
   readonly config: Config;
   readonly log: Log;
   readonly clock?: Clock | undefined;
   readonly engine?: HttpEngine | undefined;
+  /** Everything leaves through it; without it, directly, whatever the scraper says. */
+  readonly proxy?: ProxyAddress | undefined;
 }): LocalFetcher {
   const { fetch } = config;
   const made =
@@ -42,7 +47,7 @@ export function createLocalFetcher({
       clock,
       profiles: createProfiles(fetch.userAgent),
       meter: { fetched: () => undefined },
-      port: createLocalEgress(),
+      port: createLocalEgress({ clock, proxy, seal: createSeal(config.egress.key) }),
       engine: recorded.engine,
     }),
   );

@@ -1,6 +1,8 @@
 /**
  * `trawl/testing`: runs one task of a scraper in a test. Everything that a worker does to a page happens here as well
- * (pace, cookies, redirects, the scraper's own checks); only the site is the test's.
+ * (pace, cookies, redirects, the scraper's own checks); only the site is the test's, and it is reached directly, also by
+ * scrapers that want a proxy. What a worker would put off, because its turn comes later than in some seconds, ends with
+ * NO_EGRESS.
  */
 import { fileURLToPath } from 'node:url';
 import { loadConfig } from '../config/load.ts';

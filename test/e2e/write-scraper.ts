@@ -7,7 +7,7 @@ import { text } from 'node:stream/consumers';
 import t from 'tap';
 import { program } from '../../src/program.ts';
 import { projectRoot } from '../../src/project-root.ts';
-import { openDemoSite } from '../kit/demo-world.ts';
+import { openDemoSite, openFakeProxy } from '../kit/demo-world.ts';
 import { guard, temporaryFolder, type Teardown } from '../kit/nats-server.ts';
 
 const folder = temporaryFolder(t);
@@ -76,6 +76,63 @@ t.test('one task, here and now', { timeout: 60_000 }, async (t) => {
   });
 });
 
+t.test('through a proxy that is given, of either kind', { timeout: 60_000 }, async (t) => {
+  const credentials = { username: 'user', password: 'hunter2' };
+  for (const [kind, outAddress] of [
+    ['http', '127.0.0.8'],
+    ['socks5', '127.0.0.9'],
+  ] as const) {
+    const proxy = await openFakeProxy(t, { kind, outAddress, credentials });
+    if (proxy.outAddress !== undefined) site.nameAddress(proxy.outAddress, kind);
+    const before = site.log.length;
+    const seen = await run(t, program.main, 'try', 'plain', '--url', `${site.url}/`, '--proxy', proxy.url);
+    t.equal(seen.code, 0, seen.err);
+    t.match(seen.out, new RegExp(`Egress: ${kind}://127\\.0\\.0\\.1:${proxy.port}\n`));
+    t.match(seen.out, new RegExp(`GET +200 +\\d+ +\\d+ +127-0-0-1-${proxy.port}-\\w+ +http`));
+    t.notMatch(seen.out + seen.err, /hunter2/);
+    const visits = site.log.slice(before);
+    t.equal(visits.length, 2, 'robots.txt and the page');
+    t.ok(proxy.log.length > 0);
+    if (proxy.outAddress !== undefined) t.ok(visits.every(({ egress }) => egress === kind));
+  }
+});
+
+t.test('who wants a proxy is not shown to the site from here unasked', { timeout: 60_000 }, async (t) => {
+  const wanting = (name: string, egress: string): void =>
+    writeFileSync(
+      scraperFile(`${name}.mjs`),
+      `export default { name: '${name}', egress: ${egress}, run: async ({ page, emit }) => emit((await page()).egress) };\n`,
+    );
+  wanting('hidden', `{ via: 'proxy' }`);
+  wanting('hidden-if', `{ via: 'proxy', whenNone: 'direct' }`);
+  const tryIt = (name: string, ...words: string[]): ReturnType<typeof run> =>
+    run(t, program.main, 'try', name, '--url', `${site.url}/`, ...words);
+  const before = site.log.length;
+  const refused = await tryIt('hidden');
+  t.match(refused, {
+    code: 2,
+    out: '',
+    err: /hidden goes through a proxy .*none is given\n.*--proxy .*--direct/,
+  });
+  const byConfig = await tryIt('plain', '--egress-via', 'proxy');
+  t.match(byConfig, { code: 2, err: /plain goes through a proxy/ });
+  const dead = await openFakeProxy(t, { kind: 'http' });
+  await dead.close();
+  const gone = await tryIt('hidden', '--proxy', dead.url, '--json');
+  t.match(gone, { code: 1 });
+  t.match(JSON.parse(gone.out), { error: { code: 'PROXY' } }, 'it does not go another way');
+  t.match(await tryIt('hidden', '--proxy', 'ftp://u:hunter2@127.0.0.1:1'), {
+    code: 2,
+    err: /not the address of a proxy: it must start with http:\/\//,
+  });
+  t.match(await tryIt('hidden', '--proxy', dead.url, '--direct'), { code: 2, err: /not both/ });
+  t.equal(site.log.length, before, 'the site has seen nobody');
+  const direct = await tryIt('hidden', '--direct');
+  t.match(direct, { code: 0, out: /Egress: this machine's own address\n/ });
+  const allowed = await tryIt('hidden-if', '--json');
+  t.match(JSON.parse(allowed.out), { egress: 'direct', items: ['direct'] });
+});
+
 t.test('what goes wrong is shown with its place', { timeout: 60_000 }, async (t) => {
   writeFileSync(
     scraperFile('bad.mjs'),
@@ -91,7 +148,10 @@ export default defineScraper({
   const failed = await run(t, program.main, 'try', 'bad', '--input', '{"a":1}');
   t.match(failed, { code: 1, out: /Error: INTERNAL: Cannot read[\s\S]*bad\.mjs:5/ });
   const broken = await run(t, program.main, 'try', 'broken', '--url', `${site.url}/`);
-  t.match(broken, { code: 2, err: /broken\.mjs: line 2: Unexpected token[\s\S]*Known here: bad, plain/ });
+  t.match(broken, {
+    code: 2,
+    err: /broken\.mjs: line 2: Unexpected token[\s\S]*Known here: bad, .*plain/,
+  });
   t.match(await run(t, program.main, 'try', 'bad', '--input', '[1]'), { code: 2, err: /object of JSON/ });
   const gone = await run(t, program.main, 'try', 'plain', '--url', `${site.url}/nowhere`, '--json');
   t.equal(gone.code, 1);
@@ -99,7 +159,8 @@ export default defineScraper({
 });
 
 t.test('again after every change, until it is told to stop', { timeout: 60_000 }, async (t) => {
-  const child = start(t, program.main, 'dev', 'plain', '--url', `${site.url}/`);
+  const proxy = await openFakeProxy(t, { kind: 'http' });
+  const child = start(t, program.main, 'dev', 'plain', '--url', `${site.url}/`, '--proxy', proxy.url);
   let said = '';
   let look = (): void => undefined;
   for (const stream of [child.stdout, child.stderr])
@@ -116,7 +177,7 @@ t.test('again after every change, until it is told to stop', { timeout: 60_000 }
       };
       look();
     });
-  await until(/Items: 1[\s\S]*waiting for a change/);
+  await until(/Egress: http:[\s\S]*Items: 1[\s\S]*waiting for a change/);
   const path = scraperFile('plain.mjs');
   const before = readFileSync(path, 'utf8');
   writeFileSync(path, before.replace('emit({ url: here.url, title });', 'emit({ changed: title });'));

@@ -4,6 +4,8 @@ import { browsersHere, CAN_SANDBOX, needChromium } from '../kit/chromium.ts';
 import { openFakeProxy } from '../kit/demo-world.ts';
 import { openFetchWorld, type FetchWorld } from '../kit/fetch-world.ts';
 import type { Page } from '../../src/scrapers/page.ts';
+import type { Scraper } from '../../src/scrapers/scraper.ts';
+import { loadTemplate } from '../../src/templates/template-scraper.ts';
 import { itemsOf, task, visitor } from '../kit/visitor.ts';
 
 const path = needChromium(t);
@@ -61,6 +63,33 @@ if (path !== undefined) {
     t.same(browsersHere(), []);
     t.match(worker.fetcher.stats(), { waiting: 0, leases: 0, sockets: 0, browserPages: 0 });
     t.equal(await world.leases(), 0);
+  });
+
+  t.test('a template with a browser has the items that scripts make', async (t) => {
+    const shelf = (name: string, engine: string): Scraper =>
+      loadTemplate(
+        `name: ${name}
+${engine}
+items:
+  each: li.product
+  fields: { id: { attr: data-id, type: integer, required: true }, name: {} }`,
+        `${name}.yaml`,
+      );
+    const world = await openFetchWorld(t, { flags: { ...flags, 'fetch.robots': 'false' } });
+    await world.start([
+      shelf('scripted', 'engine: browser\nwaitFor: .product'),
+      shelf('bare', 'engine: http'),
+    ]);
+    const url = `${world.site.url}/rendered?ms=200`;
+    const outcomes = await world.settle([
+      { key: 'scripted', scraper: 'scripted', url },
+      { key: 'bare', scraper: 'bare', url },
+    ]);
+    const found = itemsOf(outcomes.get('scripted')) as readonly unknown[];
+    t.equal(found.length, 10);
+    t.match(found[0], { id: 1, name: /\S/ });
+    t.match(outcomes.get('scripted'), { result: { published: 10, total: 10, errors: 0, pages: 1 } });
+    t.same(itemsOf(outcomes.get('bare')), [], 'they are not in the page as it is sent');
   });
 
   t.test('the pace of the host is that of pages', async (t) => {

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { settings } from '../../src/config/catalogue.ts';
 import { renderDefaultFile } from '../../src/config/default-file.ts';
 import { loadConfig } from '../../src/config/load.ts';
-import { pickNearest } from '../../src/config/nearest.ts';
+import { pickNearest } from '../../src/domain/nearest.ts';
 import { projectRoot } from '../../src/project-root.ts';
 
 t.test('names are made from paths, are unique, and every setting is explained', async (t) => {

@@ -3,9 +3,11 @@ import t from 'tap';
 import * as v from 'valibot';
 import { defineScraper } from '../../src/index.ts';
 import type { Scraper, StandardSchema } from '../../src/index.ts';
+import { quietLog } from '../kit/nats-server.ts';
 
-/** Compiles only if both are the same type. */
-type Same<A, B> = [A] extends [B] ? ([B] extends [A] ? true : false) : false;
+type IsAny<T> = 0 extends 1 & T ? true : false;
+/** Compiles only if both are the same type, and what was inferred is not `any`, which would fit everywhere. */
+type Same<A, B> = IsAny<B> extends true ? false : [A] extends [B] ? ([B] extends [A] ? true : false) : false;
 const isSame = <A>() => ({ as: <B>(proof: Same<A, B>) => proof });
 
 const priced = v.object({ page: v.number(), currency: v.optional(v.string(), 'USD') });
@@ -16,7 +18,7 @@ const typed = defineScraper({
   timeout: '5m',
   input: priced,
   item,
-  setup: () => ({ client: 7 }),
+  setup: async () => ({ client: 7 }),
   async run({ input, emit, enqueue, shared }) {
     isSame<{ page: number; currency: string }>().as<typeof input>(true);
     isSame<{ client: number }>().as<typeof shared>(true);
@@ -35,6 +37,16 @@ const typed = defineScraper({
     enqueue([new URL('https://site.test/'), { url: 'https://site.test/', scraper: 'other', key: 'k' }]);
   },
   teardown: (shared) => void shared.client.toFixed(),
+});
+
+const atOnce = defineScraper({
+  name: 'at-once',
+  setup: () => new Map([['a', 1]]),
+  async run({ shared }) {
+    isSame<Map<string, number>>().as<typeof shared>(true);
+    return shared.size;
+  },
+  teardown: (shared) => shared.clear(),
 });
 
 const plain: Scraper = defineScraper({
@@ -68,6 +80,7 @@ t.test('what comes out is a scraper', async (t) => {
   t.match(typed, { name: 'typed', timeoutMs: 300_000, input: priced, item });
   t.notOk('timeout' in typed, 'a worker reads milliseconds');
   t.equal(plain.timeoutMs, undefined);
+  t.same(atOnce.setup?.({ log: quietLog }), new Map([['a', 1]]));
   t.equal(transformed.input, handmade);
 });
 

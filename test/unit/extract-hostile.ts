@@ -100,17 +100,8 @@ t.test('JSON that is deep, and names that objects have', async (t) => {
   const tooMany = { code: 'INVALID', message: /more than 10000/ };
   t.same(run({ one: { json: '$.list[*]' } }, many), { one: {} });
   t.throws(() => run({ all: { json: '$.list[*]', all: true } }, many), tooMany, 'not a part of it');
-  const list = compileExtractor({
-    fields: {},
-    items: { each: '$.list[*]', fields: { id: { json: '$.id' } } },
-  });
-  const page = {
-    url: 'http://site.example/',
-    headers: {},
-    text: () => many,
-    json: () => JSON.parse(many) as unknown,
-  };
-  t.throws(() => list.extract(page), tooMany);
+  const list = { from: 'json', each: '$.list[*]', fields: { id: { json: '$.id' } } } as const;
+  t.throws(() => run({ list }, many), tooMany);
   for (const name of ['__proto__', 'constructor', 'prototype']) {
     const fields = Object.fromEntries([[name, { css: 'p' }]]);
     t.throws(() => compileExtractor({ fields }), { code: 'INVALID', message: /cannot be called/ }, name);

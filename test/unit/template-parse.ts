@@ -85,6 +85,7 @@ follow:
 t.test('files that are no templates', async (t) => {
   t.match(problemsOf('a: [1'), [/^a\.yaml:\d+:\d+: /]);
   t.match(problemsOf(''), [/must be lines/]);
+  t.match(problemsOf('name: a\nfields: { a: p }\nwaitFor: .b'), [/waitFor .* needs engine: browser/]);
   t.match(problemsOf('name: a'), [/needs fields, items or follow/]);
   t.match(problemsOf('fields: { a: p }'), [/the file needs name/]);
   t.match(problemsOf('name: a\nfields: { a: p }\npages: [{ fields: { a: p } }]'), [/belong into the pages/]);
@@ -112,14 +113,14 @@ t.test('files that are no templates', async (t) => {
   });
 });
 
-t.test('good and bad items are kept apart', async (t) => {
+t.test('items are found with what is wrong with each', async (t) => {
   const text = `name: a\nitems:\n  each: li\n  fields: { name: { css: b, required: true }, size: { css: i, type: number } }`;
-  const { items, bad } = extract(text, { body: '<ul><li><b>x</b><i>1</i><li><i>2</i><li><b>z</b>' });
+  const { items } = extract(text, { body: '<ul><li><b>x</b><i>1</i><li><i>2</i><li><b>z</b>' });
   t.same(items, [
-    { name: 'x', size: 1 },
-    { name: 'z', size: null },
+    { value: { name: 'x', size: 1 }, problems: [] },
+    { value: { name: null, size: 2 }, problems: ['name is missing'] },
+    { value: { name: 'z', size: null }, problems: [] },
   ]);
-  t.same(bad, [{ index: 1, problem: 'name is missing', item: { name: null, size: 2 } }]);
 });
 
 t.test('the next page: by link, number, offset and cursor', async (t) => {
@@ -144,7 +145,7 @@ t.test('the next page: by link, number, offset and cursor', async (t) => {
   const json =
     'name: a\nitems: { from: json, each: "$.list[*]", fields: { n: n } }\nnext: { cursor: $.cursor, param: c }';
   t.match(extract(json, { body: '{"list":[{"n":1}],"cursor":"a b"}' }), {
-    items: [{ n: 1 }],
+    items: [{ value: { n: 1 } }],
     next: 'http://site.example/list?c=a+b',
   });
   t.equal(extract(json, { body: '{"list":[{"n":1}],"cursor":""}' }).next, undefined);
@@ -174,7 +175,7 @@ pages:
   t.equal(extract(text, { body, depth: 2 }).refused.depth, 1);
   t.match(extract(text, { body: '<h1>T', url: 'http://site.example/p' }), {
     rule: 1,
-    items: [{ title: 'T' }],
+    items: [{ value: { title: 'T' } }],
   });
 });
 

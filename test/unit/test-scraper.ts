@@ -5,9 +5,10 @@ import type { Page } from '../../src/scrapers/page.ts';
 import { readSitemap } from '../../src/scrapers/parse-page.ts';
 import { Failure } from '../../src/domain/failure.ts';
 import { defineScraper } from '../../src/scrapers/define.ts';
+import type { Scraper } from '../../src/scrapers/scraper.ts';
 import { createLog, type Log } from '../../src/telemetry/log.ts';
 import { loadTemplate } from '../../src/templates/template-scraper.ts';
-import { testScraper, type SiteRequest } from '../../src/testing/test-scraper.ts';
+import { testScraper, type SiteRequest, type TestOptions } from '../../src/testing/test-scraper.ts';
 
 const fields = { title: { css: 'h1' }, next: { css: 'a', attr: 'href', type: 'url', all: true } } as const;
 const pages = defineScraper({
@@ -54,6 +55,56 @@ t.test('items, requests and what was enqueued; the pace is kept, and nobody wait
   const [first = 0, second = 0, third = 0] = requests.map(({ atMs }) => atMs);
   t.ok(second - first >= 1_000 && third - second >= 1_000, `${first} ${second} ${third}`);
   t.ok(performance.now() - startedMs < 1_000);
+});
+
+const three = (limits: object): Scraper => ({
+  name: 'three',
+  limits,
+  async run({ fetch }) {
+    for (const path of ['/', '/a', '/b']) await fetch(`https://site.test${path}`);
+  },
+});
+
+t.test('the pace is that of a worker, whatever it comes from', async (t) => {
+  const pages = { '/': 'x', '/a': 'x', '/b': 'x' };
+  const gapsOf = async (limits: object, options: TestOptions = {}): Promise<readonly number[]> => {
+    const { requests, error } = await testScraper(three(limits), { site: pages, ...options });
+    t.equal(error, undefined, JSON.stringify(limits));
+    const starts = requests.map(({ atMs }) => atMs);
+    return starts.slice(1).map((at, index) => at - (starts[index] ?? 0));
+  };
+  for (const gap of await gapsOf({ egressDelayMs: 3_000 })) t.ok(gap >= 3_000, `${gap} per egress`);
+  const random = Math.random;
+  t.teardown(() => void (Math.random = random));
+  Math.random = () => 0.5;
+  for (const gap of await gapsOf({ delayMs: 1_000, jitter: 1 })) t.ok(gap >= 1_500, `${gap} stretched`);
+  Math.random = random;
+  const slow = { ...pages, '/robots.txt': 'User-agent: *\nCrawl-delay: 2' };
+  for (const gap of await gapsOf({}, { site: slow, robots: true }))
+    t.ok(gap >= 2_000, `${gap} by robots.txt`);
+  const late = await testScraper(three({ delayMs: 60_000 }), { site: pages });
+  t.match(late, { error: { code: 'NO_EGRESS' }, requests: { length: 1 } }, 'what a worker would put off');
+});
+
+t.test('no more requests at once than the scraper allows itself', async (t) => {
+  let now = 0;
+  let most = 0;
+  const site = async (): Promise<string> => {
+    now += 1;
+    most = Math.max(most, now);
+    await new Promise((resolve) => setImmediate(() => setImmediate(resolve)));
+    now -= 1;
+    return 'x';
+  };
+  const scraper: Scraper = {
+    name: 'together',
+    limits: { concurrency: 2 },
+    run: ({ fetch }) => Promise.all([1, 2, 3, 4, 5].map((n) => fetch(`https://site.test/${n}`))),
+  };
+  const { requests, error } = await testScraper(scraper, { site });
+  t.equal(error, undefined);
+  t.equal(requests.length, 5);
+  t.equal(most, 2);
 });
 
 t.test('a site that decides by the request', async (t) => {

@@ -2,9 +2,12 @@
 import { writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import t from 'tap';
+import * as v from 'valibot';
 import { loadScrapers } from '../../src/scrapers/load.ts';
 import { noop } from '../../src/scrapers/noop.ts';
 import { createRegistry } from '../../src/scrapers/registry.ts';
+import type { Scraper, ScraperContext } from '../../src/scrapers/scraper.ts';
+import { parseScraper } from '../../src/scrapers/scraper-shape.ts';
 import { temporaryFolder } from '../kit/nats-server.ts';
 
 t.test('good files load beside broken ones', async (t) => {
@@ -71,6 +74,87 @@ t.test('what a scraper says about fetching is checked when it is loaded', async 
   t.match(reasons.get('schema.mjs'), 'input must be a schema');
   t.match(reasons.get('timeout.mjs'), 'timeout is for defineScraper');
   t.match(reasons.get('crawl.mjs'), 'crawl has no deepth');
+});
+
+t.test('a word that no scraper has is told, with the one that was probably meant', async (t) => {
+  const folder = temporaryFolder(t);
+  const files = {
+    'retires.mjs': `export default { name: 'retires', retires: 0, run() {} }`,
+    'two.mjs': `export default { name: 'two', crawls: {}, colour: 1, retries: -1, run() {} }`,
+    'nested.mjs': `export default { name: 'nested', egress: { seession: true }, limits: { delayms: 1 }, run() {} }`,
+    'defined.mjs': `import { defineScraper } from 'trawl';
+export default defineScraper({ name: 'defined', time_out: '5m', run() {} });`,
+  };
+  for (const [file, text] of Object.entries(files)) writeFileSync(join(folder, file), text);
+  const { scrapers, problems } = await loadScrapers(folder);
+  t.same(scrapers, []);
+  t.same(Object.fromEntries(problems.map(({ file, reason }) => [basename(file), reason])), {
+    'retires.mjs': 'a scraper has no retires; did you mean retries?',
+    'two.mjs':
+      'retries must not be negative; a scraper has no crawls; did you mean crawl?; a scraper has no colour',
+    'nested.mjs':
+      'egress has no seession; did you mean session?; limits has no delayms; did you mean delayMs?',
+    'defined.mjs': 'a scraper has no time_out; did you mean timeout?',
+  });
+});
+
+t.test('all that a scraper may say passes, and what an object of a class keeps for itself', async (t) => {
+  const schema = v.object({});
+  const all: Required<Scraper> = {
+    name: 'all',
+    mode: 'distributed',
+    timeoutMs: 1,
+    retries: 0,
+    egress: {
+      via: 'auto',
+      whenNone: 'fail',
+      select: 'lru',
+      exclusive: true,
+      session: true,
+      stickTo: () => 'key',
+    },
+    limits: {
+      perHour: 1,
+      perMinute: 1,
+      delayMs: 1,
+      egressDelayMs: 1,
+      jitter: 0.5,
+      concurrency: 1,
+      egressCaps: { perHour: 1, perMinute: 1 },
+    },
+    robots: true,
+    engine: 'http',
+    start: ['https://site.test/'],
+    input: schema,
+    item: schema,
+    crawl: {
+      include: ['*'],
+      exclude: ['*/x'],
+      depth: 1,
+      within: 'site',
+      pagesPerRun: 1,
+      pagesPerHost: 1,
+      dropTracking: true,
+    },
+    blocks: [{ body: 'captcha' }],
+    setup: () => 1,
+    teardown: () => undefined,
+    classify: () => undefined,
+    validate: () => true,
+    isSessionValid: () => true,
+    refreshSession: async () => undefined,
+    run: async () => undefined,
+  };
+  t.equal(parseScraper(all), all);
+  class Counting implements Scraper {
+    readonly name = 'counting';
+    private count = 0;
+    async run(): Promise<number> {
+      return (this.count += 1);
+    }
+  }
+  const counting = parseScraper(new Counting());
+  t.equal(await counting.run({} as ScraperContext), 1);
 });
 
 t.test('a folder that is not there is a problem, not a crash', async (t) => {

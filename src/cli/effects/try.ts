@@ -9,6 +9,7 @@ import { runOnce } from '../../testing/run-once.ts';
 import { readText, requireText } from '../arguments.ts';
 import type { CommandContext } from '../command.ts';
 import { EXIT, type ExitCode } from '../exit.ts';
+import { chooseProxy } from '../choose-proxy.ts';
 import { describeTry, type TryReport } from '../try-report.ts';
 
 const FILE = /[/\\]|\.(?:m?[jt]s|ya?ml)$/;
@@ -19,14 +20,15 @@ export async function run(context: CommandContext): Promise<ExitCode> {
   const url = readText(argv, 'url');
   const input = readInput(readText(argv, 'input'));
   const { scraper, file } = await find(name, config);
-  const { fetcher, requests } = createLocalFetcher({ config: allowTyped(config, url), log });
+  const proxy = chooseProxy(scraper, context);
+  const { fetcher, requests } = createLocalFetcher({ config: allowTyped(config, url), log, proxy });
   try {
     const outcome = await runOnce(
       scraper,
       { url, input },
       { fetcher, log, timeoutMs: config.tasks.timeout, signal: context.interrupts() },
     );
-    const report: TryReport = { scraper: scraper.name, file, url, requests, outcome };
+    const report: TryReport = { scraper: scraper.name, file, url, proxy, requests, outcome };
     const { value, text } = describeTry(report);
     output.result(value, text);
     return outcome.error ? EXIT.failure : EXIT.ok;
