@@ -50,7 +50,7 @@ export const sinksCommand: Command = {
     ['$0 sinks ls', 'Position, lag, what was put aside, the last error'],
     ['$0 sinks show archive', 'One of them'],
     ['$0 sinks replay archive', 'All items once more, from the start'],
-    ['$0 sinks rm archive', 'Forget its position; what it delivered stays'],
+    ['$0 sinks rm archive', 'Forget its position: it would start over; what it delivered stays'],
   ],
   sections: ['nats', 'general'],
   options: (yargs) =>
