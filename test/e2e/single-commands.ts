@@ -82,6 +82,17 @@ t.test('of a run that has ended', { timeout: 120_000 }, async (t) => {
     'each ledger once, into one folder',
   );
   const data = join(trawl.home, 'single/monday');
+  const hook = ['sink', 'hook', '--type', 'webhook', '--url', 'http://127.0.0.1:1/', '--path', out];
+  const failing = trawl.start(...hook, '--run', 'monday', '--until-empty');
+  const interrupted = once(failing, 'exit');
+  await new Promise<void>((resolve) => {
+    failing.stderr
+      ?.setEncoding('utf8')
+      .on('data', (said: string) => said.includes('sink.failed') && resolve());
+  });
+  failing.kill('SIGINT');
+  t.same(await interrupted, [0, null], 'a sink that cannot deliver drains at Ctrl-C');
+  t.equal(readLockHolder(data), undefined);
   t.match(await trawl.run('sinks', 'ls', '--data', data), { code: 0, stdout: /near +ndjson +stopped / });
 
   t.match(await trawl.run('runs', 'rm', 'tuesday', '--data', data), { code: 2, stderr: /holds run monday/ });
