@@ -5,6 +5,7 @@ import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { readLockHolder } from '../../src/local/home-lock.ts';
 import { ndjsonOf } from '../kit/sink-files.ts';
+import { killHard } from '../kit/sink-world.ts';
 import { untilSo } from '../kit/small-cluster.ts';
 import { installTrawl } from '../kit/trawl.ts';
 
@@ -105,8 +106,10 @@ t.test('of a run that goes on', { timeout: 90_000 }, async (t) => {
   const data = join(trawl.home, 'single/friday');
   const words = ['--single', '--urls-file', listOf('x', 'slow'), '--run-id', 'friday'];
   const child = trawl.start('run', 'near', ...words);
-  const ended = once(child, 'exit');
-  t.teardown(() => trawl.run('down', '--clean', '--home', data));
+  t.teardown(async () => {
+    await killHard(child);
+    await trawl.run('down', '--clean', '--home', data);
+  });
   await untilSo(
     async () => (await trawl.run('stats', 'friday', '--json')).stdout,
     (text) => /"done": 1\b/.test(text),
@@ -121,8 +124,7 @@ t.test('of a run that goes on', { timeout: 90_000 }, async (t) => {
   );
   t.match(await trawl.run('runs', 'ls', '--single'), { stdout: /friday +near +active / });
   t.match(await trawl.run('runs', 'rm', 'friday'), { code: 1, stderr: /another process works on .*friday/ });
-  child.kill('SIGKILL');
-  await ended;
+  await killHard(child);
   t.equal(readLockHolder(data), undefined);
   t.match(await trawl.run('runs', 'ls', '--single'), { stdout: /friday +near +interrupted / });
   t.match(await trawl.run('runs', 'rm', 'friday'), { code: 0 }, 'with the server that was left behind');
