@@ -90,8 +90,10 @@ export function createSink(ports: SinkPorts, options: SinkOptions): Actor {
     const onReplay = progress.onReplay(end);
     let delivered = false;
     try {
-      const checkpoint = await whereToStart(await target.open(), { target, progress });
-      const tail = await ports.openTail(checkpoint.seq, ended.signal);
+      const ledger = await ports.readLedger(ended.signal);
+      if (ledger === undefined) return { delivered, empty: false };
+      const checkpoint = await whereToStart(ledger, { target, progress });
+      const tail = await ports.openTail({ ledger, after: checkpoint.seq }, ended.signal);
       if (!tail) return { delivered, empty: false };
       const atEnd = (pending: number): boolean => options.untilEmpty && pending === 0;
       if (atEnd(tail.pending)) return { delivered, empty: true };
@@ -118,16 +120,24 @@ export function createSink(ports: SinkPorts, options: SinkOptions): Actor {
 
   /** The target's own word counts where it has one. A wish to start over that it has not followed yet comes first. */
   async function whereToStart(
-    own: Checkpoint | undefined,
+    ledger: string,
     { target, progress }: { target: ReturnType<SinkPorts['createTarget']>; progress: Progress },
   ): Promise<Checkpoint> {
+    const { life, isNew } = progress.enter(ledger);
+    if (isNew) progress.partial = undefined;
+    // Kept before the target hears of it: after a crash this life goes on, and does not begin once more.
+    await progress.save();
+    const own = await target.open({ life, replayed: progress.checkpoint().replayed });
+    const reason = own?.reason ?? (isNew ? 'new-ledger' : 'goes-on');
+    if (reason === 'known-ledger') log.info('sink.came-back', { ...life });
+    else if (reason !== 'goes-on') log.info('sink.started-over', { reason, ...life });
     const replay = progress.replay();
-    let checkpoint = own ?? progress.checkpoint();
+    let checkpoint = own?.checkpoint ?? progress.checkpoint();
     if (replay !== undefined && checkpoint.replayed !== replay) {
-      log.info('sink.started-over', { replay });
+      log.info('sink.started-over', { reason: 'replay', replay });
       progress.partial = undefined;
-      await target.startOver(replay);
-      checkpoint = { ...AT_THE_START, replayed: replay };
+      checkpoint = { ...AT_THE_START, life, replayed: replay };
+      await target.startOver(checkpoint, replay);
     }
     progress.set(checkpoint);
     await progress.save();

@@ -13,9 +13,17 @@ export interface CommandContext {
   readonly log: Log;
   readonly output: Output;
   readonly argv: Readonly<Record<string, unknown>>;
+  /** The folder of the run that the command is about, if that is one of single mode. */
+  readonly singleFolder?: string;
   /** From its first call on: aborts at the first SIGINT or SIGTERM; the second ends the process. */
   readonly interrupts: () => AbortSignal;
 }
+
+/**
+ * What a command about a run needs where that is one of single mode: a server, a coordinator too, somebody who works on
+ * the run, a server for an actor (which drains by itself at Ctrl-C), or its folder alone.
+ */
+export type SingleNeed = 'server' | 'coordinator' | 'running' | 'actor' | 'folder';
 
 /** What a command does; resolves to the exit code of the program. */
 export type Effect = (context: CommandContext) => Promise<ExitCode>;
@@ -34,10 +42,7 @@ export interface Command {
   readonly options?: (yargs: Argv) => Argv;
   /** Options of this command that elsewhere are the flag of a setting: here they are none. */
   readonly own?: readonly string[];
-  /**
-   * It is about the run in `run`, which may be one of single mode: this is what it needs there. `running`: somebody who
-   * works on it.
-   */
-  readonly single?: 'server' | 'coordinator' | 'running';
+  /** It is about the run in `run`, which may be one of single mode: this is what it needs there. */
+  readonly single?: SingleNeed | ((argv: CommandContext['argv']) => SingleNeed);
   readonly load: () => Promise<{ readonly run: Effect }>;
 }

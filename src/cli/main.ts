@@ -5,7 +5,7 @@ import { hideBin } from 'yargs/helpers';
 import { flagOptions } from '../config/flags.ts';
 import { asFailure, Failure } from '../domain/failure.ts';
 import { VERSION } from '../version.ts';
-import type { Command, CommandContext, Effect } from './command.ts';
+import type { Command, CommandContext, Effect, SingleNeed } from './command.ts';
 import { commands } from './commands.ts';
 import { EXIT, exitCodeOf, type ExitCode } from './exit.ts';
 import { watchInterrupts } from './interrupt.ts';
@@ -42,7 +42,8 @@ async function main(words: string[]): Promise<ExitCode> {
     const log = createProcessLog(config.log);
     const { run } = await command.load();
     const context = { config, loaded, log, output, argv, interrupts: watchInterrupts };
-    exit = await (command.single ? runAtRun(context, command.single, run) : run(context));
+    const needs = typeof command.single === 'function' ? command.single(argv) : command.single;
+    exit = await (needs ? runAtRun(context, needs, run) : run(context));
   };
 
   try {
@@ -59,11 +60,7 @@ async function main(words: string[]): Promise<ExitCode> {
 }
 
 /** Loaded when there may be such a run: few commands need a server of their own. */
-async function runAtRun(
-  context: CommandContext,
-  needs: NonNullable<Command['single']>,
-  effect: Effect,
-): Promise<ExitCode> {
+async function runAtRun(context: CommandContext, needs: SingleNeed, effect: Effect): Promise<ExitCode> {
   const { runWhereTheRunIs } = await import('./single/look.ts');
   return runWhereTheRunIs(context, needs, effect);
 }

@@ -57,11 +57,15 @@ function ndjsonLines(
   { items, wanted, withoutItems }: { items: Item[]; wanted: ResultState; withoutItems: boolean },
 ): string {
   const { id, run, state, url, key, data, error } = outcome;
-  const task = { task: id, run, state, url, key };
+  const task = { task: id, run, state, url, key, at: storedAt(outcome) };
   if (items.length > 0)
     return items.map(({ kind, data: item }) => `${stringifyPlain({ ...task, kind, item })}\n`).join('');
   if (state === 'done' && (!withoutItems || (data === undefined && wanted === 'done'))) return '';
   return `${stringifyPlain({ ...task, data, error })}\n`;
+}
+
+function storedAt({ at }: TaskOutcome): string {
+  return new Date(at).toISOString();
 }
 
 /** The columns are the fields of the first item, and its kind if it has one. */
@@ -82,32 +86,33 @@ function createItemTable(itemsOf: ItemsOf): RowWriter {
     },
   };
 
-  function lineOf({ kind, data }: Item, { id, url }: TaskOutcome): string {
+  function lineOf({ kind, data }: Item, outcome: TaskOutcome): string {
     const fields = fieldsOf(data);
     let header = '';
     if (!columns) {
       columns = [...fields.keys()];
       withKind = kind !== undefined;
-      header = renderCsvLine(['task_id', 'task_url', ...(withKind ? ['kind'] : []), ...columns]);
+      header = renderCsvLine(['task_id', 'task_url', 'task_at', ...(withKind ? ['kind'] : []), ...columns]);
     }
     const known = columns;
     const others = [...fields.keys()].filter((name) => !known.includes(name));
     if (others.length > 0) leftOut += 1;
     for (const name of others) left.add(name);
     const cells = known.map((name) => fields.get(name));
-    return header + renderCsvLine([id, url, ...(withKind ? [kind] : []), ...cells]);
+    const { id, url } = outcome;
+    return header + renderCsvLine([id, url, storedAt(outcome), ...(withKind ? [kind] : []), ...cells]);
   }
 }
 
 /** Outcomes of different kinds have no fields in common but these. */
 function createOutcomeTable(wanted: ResultState, itemsOf: ItemsOf): RowWriter {
   const withItem = wanted === 'all' ? ['item'] : [];
-  let header = renderCsvLine(['task_id', 'state', 'task_url', 'error_code', 'error', ...withItem]);
+  let header = renderCsvLine(['task_id', 'state', 'task_url', 'task_at', 'error_code', 'error', ...withItem]);
   return {
     write(outcome) {
       const { id, state, url, error } = outcome;
       const items = itemsOf(outcome).map(({ data }) => data);
-      const common = [id, state, url, error?.code, error?.message];
+      const common = [id, state, url, storedAt(outcome), error?.code, error?.message];
       const rows = items.length > 0 ? items.map((item) => [...common, item]) : [[...common, undefined]];
       const text = rows.map((row) => renderCsvLine(wanted === 'all' ? row : row.slice(0, -1))).join('');
       const first = header;

@@ -7,7 +7,7 @@ import type { SinkRecord, SinkSpec } from '../domain/sink.ts';
 import { readBlob } from '../nats/blobs.ts';
 import { runAsLeader } from '../nats/leader.ts';
 import type { Lock } from '../nats/lock.ts';
-import { openTail } from '../nats/sink-tail.ts';
+import { openTail, readLedger } from '../nats/sink-tail.ts';
 import { readReplay, sinkLock } from '../nats/sinks.ts';
 import type { Actor } from '../runtime/actor.ts';
 import type { SinkTarget } from '../sinks/target.ts';
@@ -30,8 +30,9 @@ export function createClusterSink(parts: ActorParts): Actor {
       const ports: SinkPorts = {
         lead: (quiet, work) => lead(parts, { spec, quiet, work }),
         createTarget,
-        openTail: (after, signal) =>
-          openTail(connection, { names, sink: spec.name, run: spec.run, after, signal }),
+        readLedger: (signal) => readLedger(connection, { names, signal }),
+        openTail: (place, signal) =>
+          openTail(connection, { names, sink: spec.name, run: spec.run, ...place, signal }),
         async complete(record) {
           const { blob, ...result } = record.result;
           if (!blob) return record;

@@ -46,8 +46,18 @@ export type SinkSpec = {
   readonly kinds?: readonly string[] | undefined;
 } & (FileSink | PostgresSink | WebhookSink | StdoutSink);
 
+/** What a position belongs to: in another life its sequence means nothing. */
+export interface SinkLife {
+  /** Which stream the ledger is: one that is made anew counts from 1 again. */
+  readonly ledger: string;
+  /** Begins where the cluster knows nothing of the sink: with its first run, and again once it was forgotten. */
+  readonly sink: string;
+}
+
 /** How far a sink is. What is counted is committed together with the position. */
 export interface Checkpoint {
+  /** Absent in what was written before lives were. */
+  readonly life?: SinkLife | undefined;
   /** Everything of the ledger up to this sequence is delivered. */
   readonly seq: number;
   readonly items: number;

@@ -6,6 +6,7 @@
 import { nanos } from '@nats-io/nats-core';
 import { AckPolicy, DeliverPolicy, JetStreamApiError, type Consumer, type JsMsg } from '@nats-io/jetstream';
 import { Failure, messageOf } from '../domain/failure.ts';
+import { shortHash } from '../domain/task-id.ts';
 import type { LedgerRecord } from '../domain/task.ts';
 import type { Names } from '../wire/names.ts';
 import { decodeRecord } from '../wire/task-codec.ts';
@@ -27,11 +28,14 @@ export interface TailPlace {
   readonly names: Names;
   readonly sink: string;
   readonly run?: string | undefined;
+  /** What `readLedger` said. */
+  readonly ledger: string;
   readonly after: number;
   readonly signal: AbortSignal;
 }
 
 const ANSWER_MS = 5_000;
+const NAME_LENGTH = 12;
 /** Nobody but the sink takes from it, and the sink makes it anew when in doubt. */
 const ACK_WAIT_MS = 24 * 3_600_000;
 
@@ -39,15 +43,31 @@ export function consumerOf(sink: string): string {
   return `sink-${sink}`;
 }
 
-/** Undefined when NATS does not answer. The entries end at the first doubt, and when the signal aborts. */
+/** A name for the stream that the ledger is now: one that is made anew has another. Undefined when NATS does not answer. */
+export async function readLedger(
+  connection: Connection,
+  { names, signal }: Pick<TailPlace, 'names' | 'signal'>,
+): Promise<string | undefined> {
+  const stream = names.stream('LEDGER');
+  return unlessSilent(connection, { stream, signal }, () => nameOf(connection, stream));
+}
+
+async function nameOf({ jsm }: Connection, stream: string): Promise<string> {
+  const { created } = await jsm.streams.info(stream);
+  return shortHash(created).slice(0, NAME_LENGTH);
+}
+
+/**
+ * Undefined when NATS does not answer, and when the ledger is another one by now. The entries end at the first doubt, and
+ * when the signal aborts.
+ */
 export async function openTail(
   connection: Connection,
   place: TailPlace,
 ): Promise<{ pending: number; entries: AsyncGenerator<TailEntry, void, undefined> } | undefined> {
   const stream = place.names.stream('LEDGER');
   const name = consumerOf(place.sink);
-  try {
-    if (!(await isUpWithin(connection, ANSWER_MS))) return undefined;
+  return unlessSilent(connection, { stream, signal: place.signal }, async () => {
     await removeConsumer(connection, stream, name);
     const info = await connection.jsm.consumers.add(stream, {
       durable_name: name,
@@ -59,13 +79,26 @@ export async function openTail(
       opt_start_seq: place.after + 1,
       filter_subject: place.names.ledger(place.run ?? '*', '*'),
     });
+    // From here on the consumer tells: it goes with its stream.
+    if ((await nameOf(connection, stream)) !== place.ledger) return undefined;
     const consumer = connection.js.consumers.getConsumerFromInfo(info);
     return { pending: info.num_pending, entries: read(connection, consumer, place.signal) };
+  });
+}
+
+async function unlessSilent<T>(
+  connection: Connection,
+  { stream, signal }: { readonly stream: string; readonly signal: AbortSignal },
+  ask: () => Promise<T>,
+): Promise<T | undefined> {
+  try {
+    if (!(await isUpWithin(connection, ANSWER_MS))) return undefined;
+    return await ask();
   } catch (error) {
     if (error instanceof Failure) throw error;
     if (error instanceof JetStreamApiError && error.status < 500)
       throw new Failure('REJECTED', `${stream} cannot be read: ${messageOf(error)}`, { cause: error });
-    await pause(place.signal);
+    await pause(signal);
     return undefined;
   }
 }

@@ -4,6 +4,7 @@
  * The position says how many bytes of which file are committed, and up to which sequence of the ledger. A batch is
  * written behind the committed bytes and synced, then the position is replaced. After a crash the file is cut to
  * its committed bytes, files that are not in the position yet are removed, and reading goes on behind its sequence.
+ * Each ledger has a position of its own: what comes from another one goes into the next file, and what is there stays.
  * With gzip each write is a member of its own: a file of members is a whole gzip file wherever a commit ended it.
  */
 import { mkdir, open, readdir, rename, rm, stat, type FileHandle } from 'node:fs/promises';
@@ -12,6 +13,7 @@ import { promisify } from 'node:util';
 import { gzip } from 'node:zlib';
 import { Failure, messageOf } from '../domain/failure.ts';
 import { AT_THE_START, type Checkpoint, type FileSink } from '../domain/sink.ts';
+import { decideSinkStart, type Beginning, type SinkStart } from '../policy/sink-start.ts';
 import { createCsvLines, createNdjsonLines, type LineWriter } from './lines.ts';
 import { readPosition, syncFolder, writePosition, type FilePosition } from './position-file.ts';
 import { createAsideFile } from './put-aside.ts';
@@ -21,6 +23,8 @@ import type { SinkTarget } from './target.ts';
 
 const compress = promisify(gzip);
 const WRITE_LIMITS = { rows: 5_000, bytes: 4 * 1024 * 1024 };
+/** Ledgers that it can come back to. */
+const EARLIER_MAX = 1_000;
 
 interface Current {
   handle: FileHandle;
@@ -41,15 +45,17 @@ export function createFileTarget(
   let lines: LineWriter = createLines([]);
   let last = 0; // the number of the newest file
   let current: Current | undefined;
+  let earlier: FilePosition['earlier'] = [];
+  let life: string | undefined;
 
   return {
     limits: WRITE_LIMITS,
     remembers: 'itself',
-    open: () => explained(begin),
+    open: (beginning) => explained(() => begin(beginning)),
     write: (rows) => explained(() => write(rows)),
-    putAside: (rejected) => explained(() => aside.add(rejected)),
+    putAside: (rejected) => explained(() => aside.add(rejected, life)),
     commit: (checkpoint) => explained(() => commit(checkpoint)),
-    startOver: (replay) => explained(() => startOver(replay)),
+    startOver: (checkpoint, replay) => explained(() => startOver(checkpoint, replay)),
     close: end,
   };
 
@@ -61,8 +67,9 @@ export function createFileTarget(
     return join(folder, `${name}-${String(file).padStart(6, '0')}.${ending}`);
   }
 
-  async function begin(): Promise<Checkpoint> {
+  async function begin(beginning: Beginning): Promise<SinkStart> {
     await end();
+    life = beginning.life.sink;
     await mkdir(folder, { recursive: true });
     const position = await readPosition(positionPath);
     const files = (await readdir(folder)).filter((file) => ours.test(file));
@@ -71,14 +78,27 @@ export function createFileTarget(
         throw new Failure('INVALID', `${folder} has files of ${name}, but not ${name}.position.json`, {
           hint: 'Move them away, or give the sink another name or folder.',
         });
-      await save(AT_THE_START);
-      return AT_THE_START;
+      const checkpoint = { ...AT_THE_START, ...beginning };
+      await save(checkpoint);
+      return { checkpoint, reason: 'goes-on' };
     }
     for (const file of files) if (Number(ours.exec(file)?.[1]) > position.file) await rm(join(folder, file));
     last = position.file;
     await resume(position);
-    const { seq, items, rejected, replayed } = position;
-    return { seq, items, rejected, replayed };
+    const { life: lived = beginning.life, seq, items, rejected, replayed } = position;
+    const positions = [{ life: lived, seq, items, rejected, replayed }, ...position.earlier];
+    earlier = positions.filter((one) => one.life.ledger !== beginning.life.ledger).slice(0, EARLIER_MAX);
+    const start = decideSinkStart(positions, beginning);
+    if (start.reason === 'forgotten') await startOver(start.checkpoint, beginning.life.sink);
+    else if (start.reason !== 'goes-on') await endFile(start.checkpoint);
+    return start;
+  }
+
+  /** The next row begins the next file. */
+  async function endFile(checkpoint: Checkpoint): Promise<void> {
+    await end();
+    lines = createLines([]);
+    await save(checkpoint);
   }
 
   /** Goes on with the file of the position, if it is as the position says. What somebody took away is theirs. */
@@ -144,23 +164,24 @@ export function createFileTarget(
     await save(checkpoint);
   }
 
-  async function save({ seq, items, rejected, replayed }: Checkpoint): Promise<void> {
+  async function save({ life, seq, items, rejected, replayed }: Checkpoint): Promise<void> {
+    // Without an ending it is nobody's: the newest file is not to be gone on with, and so not to be cut.
     const { bytes = 0, openedAt = 0 } = current ?? {};
-    const where = { file: last, ending, bytes, openedAt, columns: [...lines.columns()] };
-    await writePosition(positionPath, { v: 1, seq, items, rejected, replayed, ...where });
+    const where = { file: last, ending: current ? ending : '', bytes, openedAt };
+    const known = { life, seq, items, rejected, replayed, earlier };
+    await writePosition(positionPath, { v: 1, ...known, ...where, columns: [...lines.columns()] });
   }
 
   /** What was written before stays, in a folder of its own: what it came from may be gone from the ledger. */
-  async function startOver(replay: string): Promise<void> {
+  async function startOver(checkpoint: Checkpoint, replay: string): Promise<void> {
     await end();
     const old = join(folder, `${name}.before-${replay}`);
     await mkdir(old, { recursive: true });
     for (const file of await readdir(folder))
       if (ours.test(file)) await rename(join(folder, file), join(old, file));
     await aside.moveTo(join(old, `${name}.rejected.ndjson`));
-    lines = createLines([]);
     last = 0;
-    await save({ ...AT_THE_START, replayed: replay });
+    await endFile(checkpoint);
   }
 
   async function end(): Promise<void> {

@@ -6,15 +6,18 @@ import { Failure, messageOf } from '../domain/failure.ts';
 
 const count = v.pipe(v.number(), v.integer(), v.minValue(0));
 
+const life = v.object({ ledger: v.string(), sink: v.string() });
+const checkpoint = { seq: count, items: count, rejected: count, replayed: v.optional(v.string()) };
+
 const schema = v.object({
   v: v.literal(1),
-  seq: count,
-  items: count,
-  rejected: count,
-  replayed: v.optional(v.string()),
-  /** The file that is being written; 0: none yet. */
+  life: v.optional(life),
+  ...checkpoint,
+  /** In the ledgers that it read before this one, the newest first. */
+  earlier: v.optional(v.array(v.object({ life, ...checkpoint })), []),
+  /** The newest file, which is the one that is being written; 0: none yet. */
   file: count,
-  /** Its name's end: another one is another file. */
+  /** Its name's end: another one is another file. Empty: none is being written. */
   ending: v.string(),
   /** So much of it is committed. */
   bytes: count,

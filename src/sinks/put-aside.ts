@@ -1,11 +1,14 @@
-/** The file of what a sink refused: one JSON line each, in the order of the ledger, none of them twice. */
+/**
+ * The file of what a sink refused: one JSON line each, in the order of the ledger, none of them twice. A sequence means
+ * nothing in another life of the sink, so each line says of which it is.
+ */
 import { open, rename, type FileHandle } from 'node:fs/promises';
 import { mkdir } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import type { Rejected } from './row.ts';
 
 export interface AsideFile {
-  add(rejected: readonly Rejected[]): Promise<void>;
+  add(rejected: readonly Rejected[], life: string | undefined): Promise<void>;
   moveTo(path: string): Promise<void>;
 }
 
@@ -14,22 +17,24 @@ interface Place {
   readonly n: number;
 }
 
+type End = Place & { readonly life?: string | undefined };
+
 /** No file is made before there is something to put into it. */
 export function createAsideFile(path: string): AsideFile {
-  let last: Place | undefined;
+  let last: End | undefined;
 
   return {
-    async add(rejected) {
+    async add(rejected, life) {
       if (rejected.length === 0) return;
       await mkdir(dirname(path), { recursive: true });
       const file = await open(path, 'a+');
       try {
         last ??= await findEnd(file);
-        const known = last;
+        const known = last.life === life ? last : NOTHING;
         const news = rejected.filter((each) => isAfter(placeOf(each), known));
-        await file.appendFile(news.map(renderRejected).join(''));
+        await file.appendFile(news.map((each) => renderRejected(each, life)).join(''));
         await file.datasync();
-        last = news.map(placeOf).at(-1) ?? known;
+        last = { ...(news.map(placeOf).at(-1) ?? known), life };
       } finally {
         await file.close();
       }
@@ -43,8 +48,8 @@ export function createAsideFile(path: string): AsideFile {
   };
 }
 
-export function renderRejected({ seq, n, run, task, row, problem }: Rejected): string {
-  const head = JSON.stringify({ seq, n, run, task, kind: row?.kind, scraper: row?.scraper, problem });
+export function renderRejected({ seq, n, run, task, row, problem }: Rejected, life?: string): string {
+  const head = JSON.stringify({ life, seq, n, run, task, kind: row?.kind, scraper: row?.scraper, problem });
   return row ? `${head.slice(0, -1)},"item":${row.json}}\n` : `${head}\n`;
 }
 
@@ -60,7 +65,7 @@ const NOTHING: Place = { seq: 0, n: -1 };
 const READ_BYTES = 64 * 1024;
 
 /** The place of the last whole line; what comes after it was cut short by a crash, and is removed. */
-async function findEnd(file: FileHandle): Promise<Place> {
+async function findEnd(file: FileHandle): Promise<End> {
   const { size } = await file.stat();
   const end = await findLineEnd(file, size);
   if (end < size) await file.truncate(end);
@@ -68,8 +73,8 @@ async function findEnd(file: FileHandle): Promise<Place> {
   const from = await findLineEnd(file, end - 1);
   const text = Buffer.alloc(end - from);
   await file.read(text, 0, text.length, from);
-  const { seq, n = -1 } = JSON.parse(text.toString()) as { seq: number; n?: number };
-  return { seq, n };
+  const { life, seq, n = -1 } = JSON.parse(text.toString()) as { life?: string; seq: number; n?: number };
+  return { life, seq, n };
 }
 
 /** Where the line that ends before `before` ends: behind the last newline. */

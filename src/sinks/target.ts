@@ -1,5 +1,6 @@
 /** What a sink writes to. One session: open, then write and commit batch by batch, then close. */
 import type { Checkpoint } from '../domain/sink.ts';
+import type { Beginning, SinkStart } from '../policy/sink-start.ts';
 import type { ChunkLimits, Rejected, SinkRow } from './row.ts';
 
 export interface SinkTarget {
@@ -12,19 +13,21 @@ export interface SinkTarget {
    */
   readonly remembers: 'itself' | 'keys' | 'batches' | 'nothing';
   /** Where it stands, if it remembers that itself; what was written after the last commit is undone. */
-  open(): Promise<Checkpoint | undefined>;
+  open(beginning: Beginning): Promise<SinkStart | undefined>;
   /** Throws REJECTED when these rows, as they are, will never be taken; any other failure says that it is down. */
   write(rows: readonly SinkRow[], context: WriteContext): Promise<void>;
   /** Puts aside what was refused; the same again changes nothing. */
   putAside(rejected: readonly Rejected[]): Promise<void>;
   /** From here on a crash neither loses nor doubles what was written. */
   commit(checkpoint: Checkpoint): Promise<void>;
-  /** Makes room for everything to come again. */
-  startOver(replay: string): Promise<void>;
+  /** Makes room for everything to come again from there on; what is moved out of the way is named for the replay. */
+  startOver(checkpoint: Checkpoint, replay: string): Promise<void>;
   close(): Promise<void>;
 }
 
 export interface WriteContext {
   readonly signal: AbortSignal;
+  /** Of the sink. */
+  readonly life: string | undefined;
   readonly replayed: string | undefined;
 }

@@ -31,19 +31,21 @@ export function createWebhookTarget(
   const asidePath = join(spec.path, `${name}.rejected.ndjson`);
   const aside = createAsideFile(asidePath);
   let engine: HttpEngine | undefined;
+  let life: string | undefined;
 
   return {
     limits: { rows: spec.batch, bytes: BATCH_MAX_BYTES },
     remembers: 'batches',
-    async open() {
+    async open(beginning) {
       await close();
+      life = beginning.life.sink;
       engine = createEngine();
       return undefined;
     },
     write,
-    putAside: (rejected) => aside.add(rejected),
+    putAside: (rejected) => aside.add(rejected, life),
     commit: () => Promise.resolve(),
-    startOver: (replay) => aside.moveTo(join(spec.path, `${name}.rejected.before-${replay}.ndjson`)),
+    startOver: (_, replay) => aside.moveTo(join(spec.path, `${name}.rejected.before-${replay}.ndjson`)),
     close,
   };
 
@@ -53,7 +55,7 @@ export function createWebhookTarget(
     await closing?.close();
   }
 
-  async function write(rows: readonly SinkRow[], { signal, replayed }: WriteContext): Promise<void> {
+  async function write(rows: readonly SinkRow[], { signal, ...context }: WriteContext): Promise<void> {
     if (!engine) throw new Failure('INTERNAL', 'the webhook is not open');
     const url = new URL(spec.url.reveal());
     const body = `{"sink":${JSON.stringify(name)},"items":[${rows.map(renderRow).join(',')}]}`;
@@ -61,7 +63,7 @@ export function createWebhookTarget(
     const headers: [string, string][] = [
       ['content-type', 'application/json'],
       ['user-agent', 'trawl'],
-      ['idempotency-key', keyOf(name, rows, replayed)],
+      ['idempotency-key', keyOf(name, rows, context)],
       ['trawl-timestamp', timestamp],
     ];
     if (secret) headers.push(['trawl-signature', sign(secret.reveal(), timestamp, body)]);
@@ -107,9 +109,13 @@ export function sign(secret: string, timestamp: string, body: string): string {
   return `v1=${createHmac('sha256', secret).update(`${timestamp}.${body}`).digest('hex')}`;
 }
 
-/** From the first to the last row; after a replay all are new. */
-export function keyOf(name: string, rows: readonly SinkRow[], replayed: string | undefined): string {
+/** From the first to the last row; in another life, and after a replay, all are new. */
+export function keyOf(
+  name: string,
+  rows: readonly SinkRow[],
+  { life, replayed }: Pick<WriteContext, 'life' | 'replayed'>,
+): string {
   const [first, last] = [rows.at(0), rows.at(-1)];
   const range = [first, last].map((row) => `${row?.seq ?? 0}.${row?.n ?? 0}`).join('-');
-  return [name, ...(replayed === undefined ? [] : [replayed]), range].join(':');
+  return [name, life, replayed, range].filter((part) => part !== undefined).join(':');
 }

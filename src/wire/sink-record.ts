@@ -15,6 +15,7 @@ const schema = v.object({
   run: v.optional(text),
   kinds: v.optional(v.array(text)),
   checkpoint: v.object({
+    life: v.optional(v.object({ ledger: text, sink: text })),
     seq: count,
     items: count,
     rejected: count,

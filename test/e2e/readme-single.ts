@@ -9,10 +9,13 @@ t.test('on a laptop: single mode', { timeout: 120_000 }, async (t) => {
   const trawl = await installTrawl(t);
   const shell = createShell(trawl);
   const file = join(trawl.home, '../urls.txt');
+  const out = join(trawl.home, '../out');
   writeFileSync(file, 'https://shop.example/1\nhttps://shop.example/2\n');
   const expected = [
     /^Run monday has ended \(done\): 2 done, 0 dead\.\n/,
     /"item":\{"url":"https:\/\/shop\.example\/1"/,
+    /"event":"actor.stopped","role":"sink"/,
+    /^RUN +SCRAPER +STATE +AGE +DATA\nmonday +echo +done /,
     /^Run monday has ended \(done\): 2 done, 0 dead\.\n/,
     /^PART +HOSTS +TASKS\n/,
     /^PART +HOSTS +TASKS\n/,
@@ -20,10 +23,13 @@ t.test('on a laptop: single mode', { timeout: 120_000 }, async (t) => {
   const commands = commandsOf('On a laptop: single mode');
   t.equal(commands.length, expected.length);
   for (const [index, command] of commands.entries()) {
-    const { code, said } = await shell(command.replace('urls.txt', file));
+    const { code, said } = await shell(
+      command.replace('urls.txt', file).replace('--path out', `--path ${out}`),
+    );
     t.equal(code, 0, `${command}: ${said}`);
     t.match(said.replace(/^npm .*\n/gm, ''), expected[index], command);
   }
+  t.ok(existsSync(join(out, 'pages-000001.ndjson')));
   t.ok(existsSync(join(trawl.home, 'single/monday')));
   t.notOk(existsSync(join(trawl.home, 'cluster.json')), 'no cluster was needed');
 });

@@ -9,6 +9,9 @@ const server = await startNatsServer(t);
 const stub = await startStubCoordinator(t, server);
 const trawl = await installTrawl(t, { NATS_URL: server.url });
 
+/** When a record of the stub was stored. */
+const AT = '2026-01-30T19:06:40.000Z';
+
 t.test('results as NDJSON and CSV', async (t) => {
   await stub.putRun({ id: 'res' });
   await stub.write('res', [
@@ -29,14 +32,14 @@ t.test('results as NDJSON and CSV', async (t) => {
       { name: 'say "hi"', price: 1 },
       { name: 'x,y', price: 2, extra: true },
     ].map((item) => ({
-      ...{ task: 'a', run: 'res', state: 'done', url: 'https://shop.example/a' },
+      ...{ task: 'a', run: 'res', state: 'done', url: 'https://shop.example/a', at: AT },
       item,
     })),
   );
   const csv = await trawl.run('results', 'res', '--format', 'csv');
   t.equal(
     csv.stdout,
-    'task_id,task_url,name,price\r\na,https://shop.example/a,"say ""hi""",1\r\na,https://shop.example/a,"x,y",2\r\n',
+    `task_id,task_url,task_at,name,price\r\na,https://shop.example/a,${AT},"say ""hi""",1\r\na,https://shop.example/a,${AT},"x,y",2\r\n`,
   );
   t.match(csv.stderr, /1 items have fields that the first one lacks \(extra\)/);
   t.equal((await trawl.run('results', '--run', 'res', '--format', 'csv')).stdout, csv.stdout, 'as an option');
@@ -47,7 +50,7 @@ t.test('results as NDJSON and CSV', async (t) => {
   const dead = await trawl.run('results', 'res', '--state', 'dead', '--format', 'csv');
   t.equal(
     dead.stdout,
-    'task_id,state,task_url,error_code,error\r\nb,dead,https://shop.example/b,TIMEOUT,too slow\r\n',
+    `task_id,state,task_url,task_at,error_code,error\r\nb,dead,https://shop.example/b,${AT},TIMEOUT,too slow\r\n`,
   );
   t.equal((await trawl.run('results', 'res', '--state', 'all')).stdout.trim().split('\n').length, 4);
 
@@ -82,6 +85,7 @@ t.test('items of kinds, and sums over them', async (t) => {
         run: 'kinds',
         state: 'done',
         url: 'https://shop.example/a',
+        at: AT,
         kind: 'price',
         item: { p: 1 },
       },
@@ -89,7 +93,7 @@ t.test('items of kinds, and sums over them', async (t) => {
   );
   t.equal(
     (await trawl.run('results', 'kinds', '--kind', 'price', '--format', 'csv')).stdout,
-    'task_id,task_url,kind,p\r\na,https://shop.example/a,price,1\r\n',
+    `task_id,task_url,task_at,kind,p\r\na,https://shop.example/a,${AT},price,1\r\n`,
   );
   const sums = await trawl.json<{ groups: unknown[]; total: unknown }>('aggregate', 'kinds', '--by', 'kind');
   t.match(sums.groups, [

@@ -3,6 +3,8 @@ import { renderCsvLine, stringifyPlain } from '../../src/sinks/csv.ts';
 import { createRowWriter, isWanted } from '../../src/cli/result-rows.ts';
 import type { TaskOutcome } from '../../src/client/results.ts';
 
+const AT = '1970-01-01T00:00:00.000Z';
+
 const outcome = (fields: Partial<TaskOutcome>): TaskOutcome => ({
   ...{ id: 't1', run: 'r', scraper: 's', state: 'done', at: 0, items: [], faults: [] },
   ...fields,
@@ -39,13 +41,16 @@ t.test('what JSON has not becomes text', async (t) => {
 t.test('the columns are the fields of the first item', async (t) => {
   const rows = createRowWriter('csv', 'done');
   t.equal(rows.write(outcome({})), '', 'no item, no line');
-  t.equal(rows.write(outcome({ items: [{ a: 1, b: 2 }] })), 'task_id,task_url,a,b\r\nt1,,1,2\r\n');
+  t.equal(
+    rows.write(outcome({ items: [{ a: 1, b: 2 }] })),
+    `task_id,task_url,task_at,a,b\r\nt1,,${AT},1,2\r\n`,
+  );
   t.equal(rows.remark(), undefined);
-  t.equal(rows.write(outcome({ url: 'u', items: [{ b: 3, c: 4 }, 5] })), 't1,u,,3\r\nt1,u,,\r\n');
+  t.equal(rows.write(outcome({ url: 'u', items: [{ b: 3, c: 4 }, 5] })), `t1,u,${AT},,3\r\nt1,u,${AT},,\r\n`);
   t.match(rows.remark(), /2 items have fields that the first one lacks \(c, value\)/);
   t.equal(
     createRowWriter('csv', 'done').write(outcome({ items: ['x'] })),
-    'task_id,task_url,value\r\nt1,,x\r\n',
+    `task_id,task_url,task_at,value\r\nt1,,${AT},x\r\n`,
   );
 });
 
@@ -54,17 +59,17 @@ t.test('outcomes of all kinds in one table', async (t) => {
   const error = { code: 'TIMEOUT', message: 'slow' };
   t.equal(
     rows.write(outcome({ state: 'dead', error })),
-    'task_id,state,task_url,error_code,error,item\r\nt1,dead,,TIMEOUT,slow,\r\n',
+    `task_id,state,task_url,task_at,error_code,error,item\r\nt1,dead,,${AT},TIMEOUT,slow,\r\n`,
   );
-  t.equal(rows.write(outcome({ items: [{ a: 1 }] })), 't1,done,,,,"{""a"":1}"\r\n');
+  t.equal(rows.write(outcome({ items: [{ a: 1 }] })), `t1,done,,${AT},,,"{""a"":1}"\r\n`);
 });
 
 t.test('lines of JSON', async (t) => {
   const write = (wanted: 'done' | 'all', given: Partial<TaskOutcome>): string =>
     createRowWriter('ndjson', wanted).write(outcome(given));
   t.equal(write('done', {}), '');
-  t.equal(write('all', {}), '{"task":"t1","run":"r","state":"done"}\n');
-  t.equal(write('done', { data: 3 }), '{"task":"t1","run":"r","state":"done","data":3}\n');
+  t.equal(write('all', {}), `{"task":"t1","run":"r","state":"done","at":"${AT}"}\n`);
+  t.equal(write('done', { data: 3 }), `{"task":"t1","run":"r","state":"done","at":"${AT}","data":3}\n`);
   t.equal(write('done', { items: [1, 2] }).split('\n').length, 3);
   t.ok(isWanted(outcome({ state: 'cancelled' }), 'all'));
   t.notOk(isWanted(outcome({ state: 'dead' }), 'done'));

@@ -18,7 +18,8 @@ import { temporaryFolder } from '../kit/nats-server.ts';
 import { parseCsv } from '../kit/parse-csv.ts';
 import { recordOf } from '../kit/stub-coordinator.ts';
 
-const CONTEXT = { signal: new AbortController().signal, replayed: undefined };
+const BEGINNING = { life: { ledger: 'l1', sink: 's1' }, replayed: undefined };
+const CONTEXT = { signal: new AbortController().signal, life: 's1', replayed: undefined };
 
 function rowOf(seq: number, item: unknown, n = 0): SinkRow {
   const json = JSON.stringify(item);
@@ -122,13 +123,15 @@ t.test('halving finds each row that is refused, and writes all the others once',
 t.test('what is put aside is put aside once, also after a crash in the middle of a line', async (t) => {
   const path = join(temporaryFolder(t), 'x.rejected.ndjson');
   const of = (seq: number, n: number) => ({ seq, n, row: rowOf(seq, 'x'.repeat(100_000), n), problem: 'no' });
-  await createAsideFile(path).add([of(1, 0), of(1, 1)]);
+  await createAsideFile(path).add([of(1, 0), of(1, 1)], 's1');
   appendFileSync(path, '{"seq":2,"n":0,"pro');
-  await createAsideFile(path).add([of(1, 1), of(2, 0), of(3, 0)]);
+  await createAsideFile(path).add([of(1, 1), of(2, 0), of(3, 0)], 's1');
+  await createAsideFile(path).add([of(2, 0)], 's2');
   const lines = readFileSync(path, 'utf8').trim().split('\n');
   t.same(
     lines.map((line) => (JSON.parse(line) as { seq: number }).seq),
-    [1, 1, 2, 3],
+    [1, 1, 2, 3, 2],
+    'in another life the same sequence is something else',
   );
 });
 
@@ -162,8 +165,8 @@ t.test('batches: by number, by size, by time, and one that must be as it was', a
 });
 
 t.test('the key of a batch and its signature', async (t) => {
-  t.equal(keyOf('s', [rowOf(3, 1), rowOf(9, 1, 4)], undefined), 's:3.0-9.4');
-  t.equal(keyOf('s', [rowOf(3, 1)], 'ab12'), 's:ab12:3.0-3.0');
+  t.equal(keyOf('s', [rowOf(3, 1), rowOf(9, 1, 4)], CONTEXT), 's:s1:3.0-9.4');
+  t.equal(keyOf('s', [rowOf(3, 1)], { life: 's1', replayed: 'ab12' }), 's:s1:ab12:3.0-3.0');
   t.equal(
     sign('geheim', '1700000000', '{}'),
     'v1=75e8aa01e776401a6bfda6664664c1271ca25506052e3b8c43308bdf92f3c8d5',
@@ -188,18 +191,18 @@ for (const gzip of [false, true]) {
         return (gzip ? gunzipSync(bytes) : bytes).toString();
       };
       const one = createFileTarget(spec);
-      t.same(await one.open(), AT_THE_START);
+      t.match(await one.open(BEGINNING), { reason: 'goes-on', checkpoint: AT_THE_START });
       await one.write([rowOf(1, { a: 1 }), rowOf(2, { a: 2 })], CONTEXT);
-      await one.commit({ seq: 2, items: 2, rejected: 0 });
+      await one.commit({ life: BEGINNING.life, seq: 2, items: 2, rejected: 0 });
       await one.write([rowOf(3, { a: 3 }), rowOf(4, { b: 4 })], CONTEXT);
       await one.close(); // without a commit, as a crash would
       t.ok(existsSync(join(path, `x-000002.${ending}`)));
 
       const two = createFileTarget(spec);
-      t.match(await two.open(), { seq: 2, items: 2 });
+      t.match(await two.open(BEGINNING), { reason: 'goes-on', checkpoint: { seq: 2, items: 2 } });
       t.notOk(existsSync(join(path, `x-000002.${ending}`)), 'a file that is not in the position is removed');
       await two.write([rowOf(3, { a: 3 })], CONTEXT);
-      await two.commit({ seq: 3, items: 3, rejected: 0 });
+      await two.commit({ life: BEGINNING.life, seq: 3, items: 3, rejected: 0 });
       await two.close();
       t.same(
         parseCsv(textOf(1)).map((row) => row['a']),
@@ -208,9 +211,9 @@ for (const gzip of [false, true]) {
 
       rmSync(join(path, `x-000001.${ending}`));
       const three = createFileTarget(spec);
-      await three.open();
+      await three.open(BEGINNING);
       await three.write([rowOf(4, { a: 4 })], CONTEXT);
-      await three.commit({ seq: 4, items: 4, rejected: 0 });
+      await three.commit({ life: BEGINNING.life, seq: 4, items: 4, rejected: 0 });
       await three.close();
       t.same(
         parseCsv(textOf(2)).map((row) => row['a']),
@@ -219,9 +222,12 @@ for (const gzip of [false, true]) {
       );
 
       rmSync(join(path, 'x.position.json'));
-      await t.rejects(createFileTarget(spec).open(), { code: 'INVALID', message: /has files of x, but not/ });
+      await t.rejects(createFileTarget(spec).open(BEGINNING), {
+        code: 'INVALID',
+        message: /has files of x, but not/,
+      });
       writeFileSync(join(path, 'x.position.json'), '{}');
-      await t.rejects(createFileTarget(spec).open(), {
+      await t.rejects(createFileTarget(spec).open(BEGINNING), {
         code: 'INVALID',
         message: /is not the position of a sink/,
       });
@@ -241,7 +247,7 @@ t.test('files are followed by the next at a size and at an age', async (t) => {
     rotateMs: 1_000,
   };
   const target = createFileTarget(spec, () => now);
-  await target.open();
+  await target.open(BEGINNING);
   await target.write(
     Array.from({ length: 10 }, (_, i) => rowOf(i + 1, 'y')),
     CONTEXT,
@@ -253,4 +259,42 @@ t.test('files are followed by the next at a size and at an age', async (t) => {
   await target.write([rowOf(11, 'y')], CONTEXT);
   t.equal(files().length, bySize + 1);
   await target.close();
+});
+
+t.test('files of several ledgers: each goes on where it was, and nothing that is there is cut', async (t) => {
+  const path = temporaryFolder(t);
+  const spec = { name: 'x', type: 'csv', path, gzip: false, rotateBytes: 1_000_000 } as const;
+  const beginning = (ledger: string, sink: string) => ({ life: { ledger, sink }, replayed: undefined });
+  const deliver = async (start: ReturnType<typeof beginning>, count: number): Promise<unknown[]> => {
+    const target = createFileTarget(spec);
+    const begun = await target.open(start);
+    const seq = begun?.checkpoint.seq ?? 0;
+    const rows = Array.from({ length: count }, (_, i) =>
+      rowOf(seq + i + 1, { a: `${start.life.ledger}.${seq + i + 1}` }),
+    );
+    if (count > 0) await target.write(rows, CONTEXT);
+    if (count > 0) await target.commit({ life: start.life, seq: seq + count, items: 0, rejected: 0 });
+    await target.close();
+    return [begun?.reason, seq];
+  };
+  const files = (folder = path): string[][] =>
+    readdirSync(folder)
+      .filter((file) => file.endsWith('.csv'))
+      .sort()
+      .map((file) => parseCsv(readFileSync(join(folder, file), 'utf8')).map((row) => row['a'] ?? ''));
+
+  t.same(await deliver(beginning('A', '1'), 2), ['goes-on', 0]);
+  t.same(await deliver(beginning('B', '2'), 0), ['new-ledger', 0]);
+  t.same(await deliver(beginning('B', '2'), 1), ['goes-on', 0], 'it came no further than its new position');
+  t.same(await deliver(beginning('A', '1'), 1), ['known-ledger', 2]);
+  t.same(files(), [['A.1', 'A.2'], ['B.1'], ['A.3']]);
+  t.same(await deliver(beginning('A', '3'), 3), ['forgotten', 0]);
+  t.same(files(), [['A.1', 'A.2', 'A.3']]);
+  t.same(files(join(path, 'x.before-3')), [['A.1', 'A.2'], ['B.1'], ['A.3']]);
+  t.same(await deliver(beginning('B', '2'), 1), ['known-ledger', 1], 'only one of them was forgotten');
+
+  const file = join(path, 'x.position.json');
+  const written = JSON.parse(readFileSync(file, 'utf8')) as object;
+  writeFileSync(file, JSON.stringify({ ...written, life: undefined, earlier: undefined }));
+  t.same(await deliver(beginning('B', '2'), 0), ['goes-on', 2], 'a position from before lives were written');
 });

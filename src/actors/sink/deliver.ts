@@ -34,7 +34,7 @@ export async function deliverBatch(
   const refused: Rejected[] = [...(known?.rejected ?? [])];
   for (const chunk of chunksOf(rows.slice(written), target.limits)) {
     term.check();
-    const context = { signal: stop.abort, replayed: before.replayed };
+    const context = { signal: stop.abort, life: before.life?.sink, replayed: before.replayed };
     refused.push(...(await writeHalving(chunk, (some) => target.write(some, context))));
     written += chunk.length;
     progress.partial = { through: last.seq, rows: written, rejected: [...refused] };

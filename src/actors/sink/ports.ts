@@ -24,6 +24,11 @@ export interface SinkTail {
   readonly entries: AsyncGenerator<SinkEntry, void, undefined>;
 }
 
+export interface TailPlace {
+  readonly ledger: string;
+  readonly after: number;
+}
+
 export interface SinkTerm {
   /** Aborts when the lead is lost or the actor stops. */
   readonly over: AbortSignal;
@@ -46,8 +51,10 @@ type Done = Extract<LedgerRecord, { state: 'done' }>;
 export interface SinkPorts {
   lead(quiet: AbortSignal, work: (term: SinkTerm) => Promise<void>): Promise<void>;
   createTarget(): SinkTarget;
-  /** Undefined when NATS does not answer. */
-  openTail(after: number, signal: AbortSignal): Promise<SinkTail | undefined>;
+  /** Which stream the ledger is now. Undefined when NATS does not answer. */
+  readLedger(signal: AbortSignal): Promise<string | undefined>;
+  /** Undefined when NATS does not answer, and when the ledger is another one by now. */
+  openTail(place: TailPlace, signal: AbortSignal): Promise<SinkTail | undefined>;
   /** The record with what was too large for it. Throws INVALID when that is gone. */
   readonly complete: (record: Done) => Promise<Done>;
   /** What the cluster keeps about this sink, besides its position. */

@@ -1,5 +1,5 @@
 /** How far a sink is, and what the cluster knows of it: told at once where a crash would lose it, else now and then. */
-import { AT_THE_START, type Checkpoint, type SinkRecord } from '../../domain/sink.ts';
+import { AT_THE_START, type Checkpoint, type SinkLife, type SinkRecord } from '../../domain/sink.ts';
 import { Failure, messageOf } from '../../domain/failure.ts';
 import type { Rejected } from '../../sinks/row.ts';
 import type { SinkPorts, SinkTerm } from './ports.ts';
@@ -15,6 +15,8 @@ export interface Progress {
   /** Kept in this process alone: after a crash the batch comes again as a whole. */
   partial: Partial | undefined;
   checkpoint(): Checkpoint;
+  /** From here on it is about this ledger. In one that it does not know it is at the start: then it says so. */
+  enter(ledger: string): { readonly life: SinkLife; readonly isNew: boolean };
   set(checkpoint: Checkpoint): void;
   /** A batch was delivered. */
   advance(checkpoint: Checkpoint, options: { readonly atOnce: boolean }): Promise<void>;
@@ -30,7 +32,8 @@ export interface Progress {
 
 const TELL_EVERY_MS = 1_000;
 
-export async function createProgress(term: SinkTerm, { about, log, now }: SinkPorts): Promise<Progress> {
+export async function createProgress(term: SinkTerm, ports: SinkPorts): Promise<Progress> {
+  const { about, log, now } = ports;
   const known = await term.load();
   if (known && known.identity !== about.identity) throw refuseOtherSink(about.name);
   let checkpoint = known?.checkpoint ?? AT_THE_START;
@@ -52,6 +55,14 @@ export async function createProgress(term: SinkTerm, { about, log, now }: SinkPo
     partial: undefined,
     checkpoint: () => checkpoint,
     set: (next) => void (checkpoint = next),
+    enter(ledger) {
+      const before = checkpoint.life;
+      if (before?.ledger === ledger) return { life: before, isNew: false };
+      const life = { ledger, sink: createToken(ports.random()) };
+      const { replayed } = checkpoint;
+      checkpoint = before ? { ...AT_THE_START, replayed, life } : { ...checkpoint, life };
+      return { life, isNew: before !== undefined };
+    },
     async advance(next, { atOnce }) {
       checkpoint = next;
       delivered = true;
@@ -98,6 +109,12 @@ export async function createProgress(term: SinkTerm, { about, log, now }: SinkPo
     told = text;
     toldAt = now();
   }
+}
+
+function createToken(random: number): string {
+  return Math.floor(random * 2 ** 48)
+    .toString(16)
+    .padStart(12, '0');
 }
 
 function textOf(checkpoint: Checkpoint, error: SinkRecord['error']): string {

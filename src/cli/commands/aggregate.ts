@@ -12,6 +12,7 @@ export const aggregateCommand: Command = {
     ['$0 aggregate friday --by kind --json', 'Items by their kind, for a script'],
   ],
   sections: ['nats', 'general'],
+  single: 'server',
   options: (yargs) =>
     runArgument(yargs).option('by', {
       choices: GROUPINGS,

@@ -21,7 +21,9 @@ export const sinkCommand: Command = {
       'Only items of one kind, signed',
     ],
     ['$0 sink archive --sinks-file config/sinks.yaml', 'As a file describes it'],
+    ['$0 sink archive --type ndjson --path out --run monday --until-empty', 'Also of a run of single mode'],
   ],
+  single: (argv) => (argv['until-empty'] === true ? 'actor' : 'folder'),
   sections: ['nats', 'actor', 'sinks', 'heartbeat', 'leader', 'http', 'log', 'general'],
   options: (yargs) =>
     yargs
@@ -50,9 +52,11 @@ export const sinksCommand: Command = {
     ['$0 sinks ls', 'Position, lag, what was put aside, the last error'],
     ['$0 sinks show archive', 'One of them'],
     ['$0 sinks replay archive', 'All items once more, from the start'],
-    ['$0 sinks rm archive', 'Forget its position; what it delivered stays'],
+    ['$0 sinks rm archive', 'Forget its position: it would start over; what it delivered stays'],
+    ['$0 sinks ls --data .trawl/single/monday', 'Those of a run of single mode'],
   ],
   sections: ['nats', 'general'],
+  single: 'server',
   options: (yargs) =>
     yargs
       .positional('action', { choices: ['ls', 'show', 'replay', 'rm'] as const, demandOption: true })

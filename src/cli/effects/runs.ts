@@ -1,10 +1,13 @@
 /** `trawl runs`: what runs there are, one of them in full, and the removal of what is over. */
+import { resolve } from 'node:path';
 import { answers, type RunSummary } from '../../client/answers.ts';
-import { Failure } from '../../domain/failure.ts';
+import { asFailure, Failure } from '../../domain/failure.ts';
+import { listSingleFolders } from '../../local/single-record.ts';
 import { given, readText, requireText } from '../arguments.ts';
 import type { CommandContext } from '../command.ts';
 import { EXIT, type ExitCode } from '../exit.ts';
 import { renderCount } from '../progress-bar.ts';
+import { listSingleRuns, removeSingleRun } from '../single/runs.ts';
 import { renderAge, renderTable } from '../table.ts';
 import { askCoordinator } from '../with-connection.ts';
 
@@ -21,10 +24,22 @@ async function list(context: CommandContext): Promise<ExitCode> {
   const { argv, output } = context;
   if (argv['run'] !== undefined)
     throw new Failure('INVALID', '`trawl runs ls` takes no run', { hint: 'trawl runs show RUN' });
+  if (argv['single'] === true) return listSingleRuns(context);
   const body = given({ scraper: readText(argv, 'scraper'), state: readText(argv, 'state') });
-  const { runs } = await askCoordinator(context, { verb: 'run.list', schema: answers.runs, body });
+  const question = { verb: 'run.list', schema: answers.runs, body };
+  const { runs } = await askCoordinator(context, question).catch((error: unknown) => {
+    throw hintAtSingle(context, asFailure(error));
+  });
   output.result({ runs }, runs.length === 0 ? 'No runs.' : renderRuns(runs, Date.now()));
   return EXIT.ok;
+}
+
+/** Whoever has no cluster may mean the runs that they have. */
+function hintAtSingle({ config }: CommandContext, failure: Failure): Failure {
+  const { code, message, hint = '' } = failure;
+  if (code !== 'UNAVAILABLE' || listSingleFolders(resolve(config.home)).length === 0) return failure;
+  const single = '`trawl runs ls --single` lists the runs of single mode.';
+  return new Failure(code, message, { cause: failure, hint: `${single} ${hint}`.trim() });
 }
 
 function renderRuns(runs: readonly RunSummary[], now: number): string {
@@ -73,6 +88,7 @@ function renderOne(run: RunSummary): string {
 }
 
 async function remove(context: CommandContext): Promise<ExitCode> {
+  if (context.singleFolder !== undefined) return removeSingleRun(context, context.singleFolder);
   const run = requireText(context.argv, 'run', 'trawl runs rm RUN');
   const answer = await askCoordinator(context, {
     verb: 'run.remove',

@@ -8,7 +8,15 @@ import type { CommandContext } from '../command.ts';
 import type { ExitCode } from '../exit.ts';
 import { actOut } from './actor.ts';
 
-export function run(context: CommandContext): Promise<ExitCode> {
+export async function run(context: CommandContext): Promise<ExitCode> {
+  if (context.singleFolder !== undefined && context.argv['until-empty'] !== true)
+    throw new Failure(
+      'INVALID',
+      `the run in ${context.singleFolder} has a server only while it is worked on or looked at`,
+      {
+        hint: 'Add --until-empty: that delivers what is there, and ends; the next time it goes on behind that.',
+      },
+    );
   return actOut('sink', readSpec(context))(context);
 }
 

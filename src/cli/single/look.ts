@@ -11,19 +11,21 @@ import { connectNats } from '../../nats/connect.ts';
 import { createServices } from '../../nats/services-client.ts';
 import { createNames } from '../../wire/names.ts';
 import { readText } from '../arguments.ts';
-import type { Command, CommandContext, Effect } from '../command.ts';
+import type { CommandContext, Effect, SingleNeed } from '../command.ts';
 import type { ExitCode } from '../exit.ts';
 import { configFor, openSession, type SingleSession } from './session.ts';
 
 const PATIENCE_MS = 15_000;
 
 export async function runWhereTheRunIs(
-  context: CommandContext,
-  needs: NonNullable<Command['single']>,
+  outer: CommandContext,
+  needs: SingleNeed,
   effect: Effect,
 ): Promise<ExitCode> {
-  const folder = findFolder(context);
-  if (folder === undefined) return effect(context);
+  const folder = findFolder(outer);
+  if (folder === undefined) return effect(outer);
+  const context = { ...outer, singleFolder: folder };
+  if (needs === 'folder') return effect(context);
   if (readLockHolder(folder)) {
     const access = readLocalAccess(folder);
     return effect(access ? { ...context, config: configFor(context.config, access) } : context);
@@ -41,6 +43,7 @@ export async function runWhereTheRunIs(
   try {
     if (needs === 'coordinator') await untilAnswered(session);
     const { config, log } = session;
+    if (needs === 'actor') return await effect({ ...context, config });
     return await Promise.race([effect({ ...context, config, log }), aborted(stop)]);
   } finally {
     await session.close();
