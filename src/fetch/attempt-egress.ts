@@ -114,6 +114,7 @@ export function createAttemptEgress(
       stickTo,
       session: sessions.get(host),
       owner,
+      begun: egress !== undefined,
       fresh,
     };
   }

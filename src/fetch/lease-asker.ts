@@ -17,6 +17,7 @@ import {
 import { createLease, isScarceGrant, type Way } from './lease.ts';
 import type { LeaseShelf } from './lease-shelf.ts';
 import { createLiveSession } from './live-session.ts';
+import { mayWait } from './patience.ts';
 import type { Denial } from './permit.ts';
 import { DEMAND_DEFAULTS, runsLow } from './plan-wants.ts';
 import type { ReportQueue } from './report-queue.ts';
@@ -49,9 +50,6 @@ export interface AskerParts {
 
 const WANTS_MAX = 256;
 const AWAY_RETRY_MS = 250;
-/** A wait of up to this is not worth putting the task aside for. */
-const HOLD_MS = 1_000;
-const HOLD_MAX_MS = 2_000;
 const HOLD_MIN_MS = 20;
 const FLUSH_MAX_MS = 500;
 const KEYS_MAX = 256;
@@ -175,8 +173,7 @@ export function createAsker(parts: AskerParts): Asker {
     const waiters = waitersByKey(group).get(key);
     holdOff({ group, key }, Math.max(HOLD_MIN_MS, retryInMs));
     for (const waiter of unservedOf(group, waiters ?? [], now)) {
-      const holds = retryInMs <= HOLD_MS && now + retryInMs - waiter.since <= HOLD_MAX_MS;
-      if (!holds) parts.deny(waiter, { reason, retryInMs });
+      if (!mayWait(waiter, { now, waitMs: retryInMs })) parts.deny(waiter, { reason, retryInMs });
     }
   }
 

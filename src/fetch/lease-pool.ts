@@ -5,7 +5,7 @@
  *   waiting → permit (sent, then released with its outcome, or given back unsent)
  *           → denied, with the time at which to come again
  *
- * Nobody waits here for long: the task is put aside instead, so that a slow host keeps no slot from the others.
+ * An attempt that has had nothing yet does not wait here for long: its task is put aside instead.
  */
 import { Failure } from '../domain/failure.ts';
 import { noLongerThan } from '../runtime/no-longer-than.ts';
@@ -15,13 +15,12 @@ import { createAsker } from './lease-asker.ts';
 import { createGroup, isOwned, pickFor, type LeaseGroup } from './lease-group.ts';
 import type { LeasePool, LeasePoolParts } from './lease-ports.ts';
 import { createLeaseShelf } from './lease-shelf.ts';
+import { mayWait, patienceOf } from './patience.ts';
 import type { Denial, Permit, PermitRequest } from './permit.ts';
 import { createReportQueue } from './report-queue.ts';
 import { waitIn, type Waiter } from './waiter.ts';
 
 const TICK_MS = 100;
-/** Longer than it takes until another manager leads. */
-const WAIT_MAX_MS = 6_000;
 const AWAY_RETRY_MS = 5_000;
 /** A question and its answer take less long. */
 const STARVED_AFTER_MS = 100;
@@ -53,7 +52,9 @@ export function createLeasePool(parts: LeasePoolParts): LeasePool {
       if (closing) throw stopped();
       signal.throwIfAborted();
       const closedMs = closedHosts.denyMs(request.host);
-      if (closedMs !== undefined) return { kind: 'denied', reason: 'host_closed', retryInMs: closedMs };
+      // Of one that has begun the manager says for how long.
+      if (closedMs !== undefined && !request.begun)
+        return { kind: 'denied', reason: 'host_closed', retryInMs: closedMs };
       const permit = request.fresh ? undefined : take(request);
       return permit ?? wait(groupOf(request), request, signal);
     },
@@ -156,8 +157,11 @@ export function createLeasePool(parts: LeasePoolParts): LeasePool {
       for (const group of groups.values()) {
         if (group.host !== host) continue;
         shelf.endGroup(group);
-        for (const waiter of [...group.waiters])
-          deny(waiter, { reason: 'host_closed', retryInMs: closedHosts.denyMs(host) ?? forMs });
+        for (const waiter of [...group.waiters]) {
+          const retryInMs = closedHosts.denyMs(host) ?? forMs;
+          if (!waiter.request.begun || !mayWait(waiter, { now: clock.now(), waitMs: retryInMs }))
+            deny(waiter, { reason: 'host_closed', retryInMs });
+        }
       }
     }
   }
@@ -176,7 +180,8 @@ export function createLeasePool(parts: LeasePoolParts): LeasePool {
     shelf.sweep(now);
     for (const [name, group] of groups) {
       for (const waiter of [...group.waiters])
-        if (now - waiter.since > WAIT_MAX_MS) deny(waiter, asker.lastWord(group) ?? away());
+        if (now - waiter.since > patienceOf(waiter.request).silenceMs)
+          deny(waiter, asker.lastWord(group) ?? away());
       if (group.waiters.size > 0) pump(group);
       else if (group.leases.size === 0 && group.asking.size === 0 && !shelf.holds(group)) {
         group.cancelWake?.();

@@ -15,6 +15,8 @@ export interface PermitRequest {
   readonly session?: string | undefined;
   /** Who asks: a lease that belongs to one at a time is this one's until it lets go. */
   readonly owner: object;
+  /** Its attempt has had a permit before, and lost what it has done if it began anew. */
+  readonly begun: boolean;
   /** Asks the manager even if there are leases in hand: its answer brings what it knows about robots.txt. */
   readonly fresh?: boolean | undefined;
 }

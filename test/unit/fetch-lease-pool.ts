@@ -55,6 +55,7 @@ function bench(): Bench {
         policy: policy(),
         tried: [],
         owner: {},
+        begun: false,
         ...change,
       };
       pool.acquire(request, signal).then(
@@ -276,6 +277,36 @@ t.test('a refusal with a late time sends away, one with an early time is asked a
   t.equal(early.manager.requests.length, 1);
   await early.clock.pass(10);
   t.equal(asked.answer?.kind, 'permit');
+});
+
+t.test('an attempt that has begun waits where others are sent away, but not for ever', async (t) => {
+  const { ask, clock, manager } = bench();
+  manager.answer(refused('host_busy', 20_000));
+  const asked = [ask(), ask({ begun: true, only: 'direct' })];
+  await clock.pass(10_000);
+  t.match(
+    asked.map(({ answer }) => answer),
+    [{ kind: 'denied', retryInMs: 20_000 }, undefined],
+  );
+  manager.replyWith(() => ({ ended: [], closed: [{ host: 'site.example', forMs: 30_000 }] }));
+  manager.tellAll({ ended: [], closed: [{ host: 'site.example', forMs: 30_000 }] });
+  manager.answer(refused('host_closed', 30_000), granted({}));
+  await clock.pass(30_000);
+  t.equal(asked[1]?.answer, undefined, 'nor when the host is closed for so long');
+  await clock.pass(15_000);
+  t.equal(asked[1]?.answer?.kind, 'permit');
+
+  const slow = bench();
+  slow.manager.answer(refused('host_busy', 50_000));
+  const waiting = slow.ask({ begun: true });
+  await slow.clock.pass(99_000);
+  t.equal(waiting.answer, undefined);
+  await slow.clock.pass(2_000);
+  t.match(waiting.answer, { kind: 'denied', reason: 'host_busy' }, 'the third wait would be too much');
+
+  const far = bench();
+  far.manager.answer(refused('rate_limited', 130_000));
+  t.match((await settled(far.ask({ begun: true }), far.clock)).answer, { retryInMs: 130_000 });
 });
 
 t.test('nobody waits for ever, whether the manager refuses, is away, or comes back', async (t) => {
