@@ -7,9 +7,10 @@ const PAGES = 4;
 
 for (const limits of [{ delayMs: 2_500 }, { egressDelayMs: 2_500 }] as const) {
   t.test(`all of its pages, each once, with ${JSON.stringify(limits)}`, async (t) => {
-    const { site, start, settle, call } = await openFetchWorld(t, { flags: { 'fetch.robots': 'false' } });
-    await call('hosts.set', { host: `127.0.0.1:${site.port}`, jitter: 0, ...limits });
-    await start([
+    const world = await openFetchWorld(t, { flags: { 'fetch.robots': 'false' } });
+    const { site } = world;
+    await world.call('hosts.set', { host: `127.0.0.1:${site.port}`, jitter: 0, ...limits });
+    await world.start([
       {
         name: 'pager',
         timeoutMs: 60_000,
@@ -18,7 +19,10 @@ for (const limits of [{ delayMs: 2_500 }, { egressDelayMs: 2_500 }] as const) {
         },
       },
     ]);
-    const outcomes = await settle([{ ...task('pages', `${site.url}/product/1`), scraper: 'pager' }], 40_000);
+    const outcomes = await world.settle(
+      [{ ...task('pages', `${site.url}/product/1`), scraper: 'pager' }],
+      40_000,
+    );
     t.match([...outcomes.values()], [{ state: 'done', faults: [] }]);
     t.same(
       site.log.map(({ path }) => path),
