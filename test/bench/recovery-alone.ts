@@ -12,7 +12,8 @@ import {
   pauseAll,
   resumeAll,
   TASK_MS,
-  untilRecovered,
+  readKill,
+  untilAllDone,
   type Killed,
   type KillRow,
 } from './recovery-kills.ts';
@@ -58,13 +59,14 @@ export async function killAlone(
   const killed: Killed[] = [];
   for (const victim of victims) {
     await resumeAll(connection, [victim]);
-    killed.push(await killHolding(killing, { victim, run: `alone-${victim}` }));
+    killed.push(await killHolding(killing, victim, 1));
     bench.say(`  ${ALONE}: ${victim} is killed`);
   }
   await resumeAll(connection, heirs);
   return {
     async recovered() {
-      const rows = await Promise.all(killed.map((each) => untilRecovered(killing, ALONE, each)));
+      await untilAllDone(killing, kills);
+      const rows = killed.map((each) => readKill(killing, ALONE, each));
       await untilQueueEmpty(stage);
       const changed = [
         'worker.concurrency',

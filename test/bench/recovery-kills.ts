@@ -32,41 +32,48 @@ export interface Killing {
 
 export interface Killed {
   readonly victim: string;
-  readonly run: string;
+  readonly keys: readonly string[];
   readonly pid: number;
   readonly at: number; // epoch ms
 }
 
+/** One run for all: of several runs of a scraper the next would wait until the tasks of the dead are done. */
+const RUN = 'default-hold';
+
 /** Only this worker takes tasks now. It gets all that it has slots for, and is killed while they run. */
 export async function killHolding(
   { client, starts, pidOf }: Killing,
-  { victim, run }: { victim: string; run: string },
+  victim: string,
+  turn: number,
 ): Promise<Killed> {
-  const tasks = Array.from({ length: HELD }, (_, n) => ({ key: `k${n}` }));
-  await client.run('hold', tasks, { run });
+  const keys = Array.from({ length: HELD }, (_, n) => `${victim}-${turn}-${n}`);
+  await client.submit(
+    'hold',
+    keys.map((key) => ({ key })),
+  );
   const pid = pidOf(victim);
   await untilTrue(async () => {
-    const begun = starts().filter((start) => start.run === run);
-    if (begun.some((start) => start.pid !== pid)) throw new Error(`${run}: somebody else has begun a task`);
+    const begun = starts().filter(({ key }) => keys.includes(key));
+    if (begun.some((start) => start.pid !== pid)) throw new Error(`somebody else has a task of ${victim}`);
     return begun.length === HELD;
   });
   const [least, most] = KILLED_AFTER_MS;
   await delay(least + Math.random() * (most - least));
   process.kill(pid, 'SIGKILL');
-  return { victim, run, pid, at: Date.now() };
+  return { victim, keys, pid, at: Date.now() };
 }
 
-/** Resolves when each of its tasks has its one outcome. */
-export async function untilRecovered(
-  { connection, starts }: Killing,
-  way: string,
-  { victim, run, pid, at }: Killed,
-): Promise<KillRow> {
-  await untilDone({ connection }, run, HELD);
-  const again = starts().filter((start) => start.run === run && start.pid !== pid);
-  const waitsMs = Array.from({ length: HELD }, (_, n) => {
-    const own = again.filter(({ key }) => key === `k${n}`).map((start) => start.at - at);
-    if (own.length === 0) throw new Error(`${run}: nobody has started task k${n} again`);
+/** Resolves when each of so many tasks has its one outcome. */
+export function untilAllDone({ connection }: Killing, kills: number): Promise<unknown> {
+  return untilDone({ connection }, RUN, kills * HELD);
+}
+
+/** Once all are done. */
+export function readKill({ starts }: Killing, way: string, { victim, keys, pid, at }: Killed): KillRow {
+  const again = starts().filter((start) => keys.includes(start.key) && start.pid !== pid);
+  const waitsMs = keys.map((key) => {
+    const own = again.filter((start) => start.key === key).map((start) => start.at - at);
+    if (own.length === 0) throw new Error(`nobody has started ${key} again`);
     return Math.min(...own);
   });
   return { way, victim, waitsMs, startsAgain: again.length };

@@ -16,7 +16,8 @@ import {
   pauseAll,
   resumeAll,
   TASK_MS,
-  untilRecovered,
+  readKill,
+  untilAllDone,
   type KillRow,
 } from './recovery-kills.ts';
 
@@ -60,12 +61,13 @@ export async function killSupervised(
     const victim = ids[n % workers] ?? '';
     await pauseAll(connection, ids);
     await resumeAll(connection, [victim]);
-    const killed = await killHolding(killing, { victim, run: `supervised-${n + 1}` });
+    const killed = await killHolding(killing, victim, n);
     await resumeAll(
       connection,
       ids.filter((id) => id !== victim),
     );
-    rows.push(await untilRecovered(killing, SUPERVISED, killed));
+    await untilAllDone(killing, n + 1);
+    rows.push(readKill(killing, SUPERVISED, killed));
     bench.say(
       `  ${SUPERVISED}: ${victim} was killed, its last task waited ${Math.max(...(rows.at(-1)?.waitsMs ?? []))} ms`,
     );

@@ -69,7 +69,8 @@ await withTeardown(async (t) => {
     settings: {
       all: `${HELD} slots; ${HELD} tasks of ${TASK_MS / 1_000} s each, begun ${KILLED_AFTER_MS.map((ms) => ms / 1_000).join(' to ')} s before the kill; others have free slots`,
       [SUPERVISED]: `${WORKERS} workers, killed in turn`,
-      [ALONE]: 'one kill after the other while the heartbeats, every 30 s, are at any point of their time',
+      [ALONE]:
+        'its last heartbeat was 3 s before the kill; with one every 30 s it may be up to 30 s, which are waited less',
     },
     rows,
   });

@@ -3,7 +3,6 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 export interface Start {
-  readonly run: string;
   readonly key: string;
   readonly pid: number;
   readonly at: number; // epoch ms
@@ -17,8 +16,8 @@ export function writeHoldScraper(folder: string, taskMs: number): () => readonly
     `import { appendFileSync } from 'node:fs';
 export const scraper = {
   name: 'hold',
-  async run({ task: { run, key } }) {
-    const start = { run, key, pid: process.pid, at: Date.now() };
+  async run({ task: { key } }) {
+    const start = { key, pid: process.pid, at: Date.now() };
     appendFileSync(${JSON.stringify(file)}, JSON.stringify(start) + '\\n');
     await new Promise((resolve) => setTimeout(resolve, ${taskMs}));
   },
