@@ -33,7 +33,7 @@ export async function measureReal(t: Teardown, bench: Bench): Promise<RealFindin
   if (!hasCorpus() || contestants[0]?.name !== JUDGE)
     return {
       ...{ tables: [], targets: [], rows: [], settings: {} },
-      absent: ['real pages: htmlparser-benchmark or cheerio is not installed in test/bench'],
+      absent: ['real pages: htmlparser-benchmark or cheerio is not to be had'],
     };
   const most = bench.size(Number.POSITIVE_INFINITY, 100);
   const htmls = loadCorpus(most);

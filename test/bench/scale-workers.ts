@@ -5,6 +5,7 @@
  */
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import type { Teardown } from '../kit/nats-server.ts';
 import { createTaskId } from '../../src/domain/task-id.ts';
 import { createLedgerReader } from '../../src/nats/ledger-reader.ts';
 import { names, untilDone, untilQueueEmpty } from './harness/ledger-check.ts';
@@ -57,26 +58,7 @@ export async function measureCrowd(bench: Bench): Promise<CrowdFindings> {
   await withTeardown(async (t) => {
     const site = await startPeer(t, join(import.meta.dirname, 'harness/site.js'), {});
     const { port } = await site.call<{ port: number }>('where');
-    const open = async (workers: number): Promise<Crowd> => {
-      const team = await startTrawl(t, 'second', {
-        workers: 0,
-        withManager: true,
-        settings: {
-          TRAWL_FETCH_ALLOW_LOOPBACK: `127.0.0.1:${port}`,
-          TRAWL_WORKER_CONCURRENCY: '1',
-        },
-        prepare: ({ home }) => writeFileSync(join(home, 'products.yaml'), productsTemplate()),
-      });
-      const { stage } = team;
-      const ids = Array.from({ length: workers }, (_, n) => `bench-worker-${n + 1}`);
-      const pids: number[] = [];
-      for (let from = 0; from < workers; from += PER_PROCESS) {
-        const some = { ids: ids.slice(from, from + PER_PROCESS), env: stage.env, cwd: stage.home };
-        pids.push((await startPeer(t, join(import.meta.dirname, 'harness/crowd.js'), some)).pid);
-      }
-      return { team: { ...team, clients: () => [...team.clients(), ...pids] }, workers };
-    };
-    const crowds = [await open(1), await open(many)];
+    const crowds = [await openCrowd(t, port, 1), await openCrowd(t, port, many)];
     for (let round = 1 - bench.warm; round <= bench.rounds; round += 1)
       // The quick pages are enough to warm up.
       for (const pages of round > 0 ? PAGES : PAGES.slice(-1))
@@ -101,6 +83,23 @@ export async function measureCrowd(bench: Bench): Promise<CrowdFindings> {
       check = `slow pages: ${await checkShipped(team.stage, ['durability', 'worker.concurrency'])}`;
   });
   return { ...show(rows, many), check, rows };
+}
+
+async function openCrowd(t: Teardown, port: number, workers: number): Promise<Crowd> {
+  const team = await startTrawl(t, 'second', {
+    workers: 0,
+    withManager: true,
+    settings: { TRAWL_FETCH_ALLOW_LOOPBACK: `127.0.0.1:${port}`, TRAWL_WORKER_CONCURRENCY: '1' },
+    prepare: ({ home }) => writeFileSync(join(home, 'products.yaml'), productsTemplate()),
+  });
+  const { stage } = team;
+  const ids = Array.from({ length: workers }, (_, n) => `bench-worker-${n + 1}`);
+  const pids: number[] = [];
+  for (let from = 0; from < workers; from += PER_PROCESS) {
+    const some = { ids: ids.slice(from, from + PER_PROCESS), env: stage.env, cwd: stage.home };
+    pids.push((await startPeer(t, join(import.meta.dirname, 'harness/crowd.js'), some)).pid);
+  }
+  return { team: { ...team, clients: () => [...team.clients(), ...pids] }, workers };
 }
 
 /** Without the first and the last page of each worker: they begin one after the other, and end so. */
