@@ -83,5 +83,5 @@ chaos: setup build ## Kill servers and actors under load; SEED=n repeats a run
 chaos-mutants: setup build ## Prove that the chaos test finds planted bugs
 	@sh test/run.sh dist/test/chaos/mutants/*.js
 
-bench: setup build ## Measure beside others; WHAT=queue|fetch|submit|egress|priority|scale|start|publish|ledger|parse|autoscale, QUICK=1 only proves that it runs
+bench: setup build ## Measure beside others; WHAT=queue|fetch|submit|egress|priority|scale|recovery|start|publish|ledger|parse|autoscale, QUICK=1 only proves that it runs
 	@sh test/bench/run.sh

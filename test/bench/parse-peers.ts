@@ -15,12 +15,12 @@ interface QueryNode {
 
 export async function loadPeers(): Promise<Contestant[]> {
   const found: Contestant[] = [];
-  const cheerio = await load('cheerio');
-  const nodeHtmlParser = await load('node-html-parser');
-  const linkedom = await load('linkedom');
+  const cheerio = await loadPackage('cheerio');
+  const nodeHtmlParser = await loadPackage('node-html-parser');
+  const linkedom = await loadPackage('linkedom');
   if (cheerio) {
     const open = cheerio['load'] as (html: string) => Cheerio;
-    const slim = (await load('cheerio/slim'))?.['load'] as typeof open | undefined;
+    const slim = (await loadPackage('cheerio/slim'))?.['load'] as typeof open | undefined;
     found.push({ name: 'cheerio (parse5)', extract: withCheerio(open) });
     if (slim) found.push({ name: 'cheerio/slim (htmlparser2)', extract: withCheerio(slim) });
   }
@@ -81,7 +81,7 @@ function query(document: QueryNode): unknown {
   };
 }
 
-async function load(name: string): Promise<Record<string, unknown> | undefined> {
+export async function loadPackage(name: string): Promise<Record<string, unknown> | undefined> {
   const require = createRequire(join(projectRoot, 'test/bench/package.json'));
   let path: string;
   try {

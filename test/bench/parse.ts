@@ -1,7 +1,8 @@
 /**
  * Parse a page and take its values out, in one thread, one page after the other: this project's two ways beside other
  * parsers that are installed in test/bench/node_modules. All must find the same, or are marked.
- * Per second of CPU time, so that others at work on the machine matter less.
+ * Per second of CPU time, so that others at work on the machine matter less. The pages of the demo site are made to be
+ * read alike; parse-real.ts has pages that nobody made for this.
  *
  *   node dist/test/bench/parse.js [--quick] [--rounds N] [--record] [--json FILE]
  */
@@ -13,7 +14,9 @@ import { createProducts } from '../../src/demo-site/products.ts';
 import { openBench } from './harness/report.ts';
 import { median } from './measure.ts';
 import { breakHtml, loadContestants } from './parse-contestants.ts';
+import { measureReal, type RealFindings } from './parse-real.ts';
 import type { Contestant } from './parse-wanted.ts';
+import { withTeardown } from './stage.ts';
 
 /** Given to the processes that this one starts. */
 const child = process.env['BENCH_PARSER'];
@@ -99,7 +102,7 @@ async function measureAll(contestants: readonly Contestant[]): Promise<void> {
   } finally {
     for (const { process: each } of started) each.kill();
   }
-  print(rows);
+  await withTeardown(async (t) => print(rows, await measureReal(t, bench)));
 }
 
 async function ask(to: ChildProcess, what: Ask): Promise<Answer> {
@@ -127,19 +130,20 @@ function sample({ extract }: Contestant, htmls: readonly string[], forMs: number
   return (count / usedUs) * 1e6;
 }
 
-function print(rows: readonly Row[]): void {
+function print(rows: readonly Row[], real: RealFindings): void {
   const [head = [], ...body] = table(rows);
   bench.finish({
-    tables: [{ title: 'one thread, one page after the other', head, rows: body }],
-    targets: [],
-    absent: [],
-    checks: ['`finds` says whether the values are those of the first row, for every page'],
+    tables: [{ title: 'made pages, one thread, one page after the other', head, rows: body }, ...real.tables],
+    targets: real.targets,
+    absent: real.absent,
+    checks: ['`finds` says whether the values are those of the first row, for every made page'],
     versions: {},
     settings: {
-      pages: `${PAGES} of ${Math.round((good[0]?.length ?? 0) / 1000)} KB, 5 fields and 20 items of 5`,
+      'made pages': `${PAGES} of ${Math.round((good[0]?.length ?? 0) / 1000)} KB, 5 fields and 20 items of 5`,
       rate: 'per second of CPU time; a process for each parser',
+      ...real.settings,
     },
-    rows,
+    rows: [...rows, ...real.rows],
   });
 }
 

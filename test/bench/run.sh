@@ -4,7 +4,7 @@
 set -eu
 NATS_SERVER=$(sh nats/get-nats-server.sh)
 export NATS_SERVER PEERS="${PEERS:-yes}"
-what=${WHAT:-queue fetch submit egress priority scale start publish parse}
+what=${WHAT:-queue fetch submit egress priority scale recovery start publish parse}
 for name in $what; do
   [ -f "dist/test/bench/$name.js" ] || { echo "no such bench: $name" >&2; exit 2; }
 done

@@ -1,6 +1,7 @@
 /**
  * Growth: what a task costs when there is more of everything. A small and a large system stand side by side, and the
- * rounds take both in turn; told is the CPU time of all processes per task, or per question to the proxy-manager.
+ * rounds take both in turn; told is the CPU time of all processes per task, or per question to the proxy-manager. And
+ * how the rate of slow pages grows with the workers: scale-workers.ts.
  *
  *   node dist/test/bench/scale.js [--quick] [--rounds N] [--record] [--json FILE]
  */
@@ -12,6 +13,7 @@ import { openBench, target, type Table } from './harness/report.ts';
 import { measureTeam, medianOf, perSecond, runRounds, type Contestant, type Row } from './harness/rounds.ts';
 import { checkShipped, natsVersion } from './harness/shipped.ts';
 import { startTrawl, type TrawlTeam } from './harness/trawl-team.ts';
+import { measureCrowd } from './scale-workers.ts';
 import { openStage, untilTrue, withTeardown } from './stage.ts';
 import { median } from './measure.ts';
 
@@ -36,6 +38,8 @@ await grow('queued', (t) => Promise.all([queued(t, SOME), queued(t, MANY)]));
 await grow('workers', (t) => Promise.all([workers(t, 1), workers(t, 4)]));
 await grow('hosts', (t) => Promise.all(HOSTS.map((count) => asked(t, { hosts: count, proxies: 10 }))));
 await grow('proxies', (t) => Promise.all(PROXIES.map((count) => asked(t, { hosts: 10, proxies: count }))));
+bench.say('slow pages');
+const crowd = await measureCrowd(bench);
 const table: Table = {
   title: 'cost of one, small beside large',
   head: [
@@ -52,18 +56,19 @@ const table: Table = {
   rows: tables,
 };
 bench.finish({
-  tables: [table],
-  targets,
+  tables: [table, ...crowd.tables],
+  targets: [...targets, ...crowd.targets],
   absent: [],
-  checks,
+  checks: [...checks, crowd.check],
   versions,
   settings: {
     cost: 'CPU time of clients, actors and server together, per task or per question; median of each round’s own ratio',
     queued: `one worker takes ${TASKS} no-op tasks off the queue while so many wait behind them`,
     workers: `${TASKS} no-op tasks end to end`,
     'hosts, proxies': `${QUESTIONS} questions for 50 requests each, ${ASKERS} askers, given back at once`,
+    ...crowd.settings,
   },
-  rows: all,
+  rows: [...all, ...crowd.rows],
 });
 
 async function grow(what: string, open: (t: Teardown) => Promise<readonly Contestant[]>): Promise<void> {

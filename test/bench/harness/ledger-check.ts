@@ -14,7 +14,11 @@ export interface Times {
 const LOOK_MS = 10;
 
 /** Resolves when all are done; throws unless each has one outcome, and none a second. */
-export async function untilDone({ connection }: Stage, run: string, count: number): Promise<Times> {
+export async function untilDone(
+  { connection }: Pick<Stage, 'connection'>,
+  run: string,
+  count: number,
+): Promise<Times> {
   const reader = createLedgerReader(connection, names);
   let firstMs = performance.now();
   await untilTrue(async () => {

@@ -29,6 +29,8 @@ export interface Findings {
   readonly checks: readonly string[];
   readonly versions: Readonly<Record<string, string>>;
   readonly settings: Readonly<Record<string, string>>;
+  /** What the numbers are made from, where it is not the usual rounds. */
+  readonly samples?: string;
   /** Every sample as it was taken. */
   readonly rows: readonly object[];
 }
@@ -126,7 +128,7 @@ function targetRow({ what, want, got, met }: Target): string[] {
   return [what, want, got ?? '-', met === undefined ? 'not judged' : met ? 'reached' : 'MISSED'];
 }
 
-function describe({ machine, versions, settings, rounds, seconds }: Report): string {
+function describe({ machine, versions, settings, rounds, seconds, samples }: Report): string {
   const list = (entries: Readonly<Record<string, string>>): string =>
     Object.entries(entries)
       .map(([name, value]) => `${name} ${value}`)
@@ -135,7 +137,7 @@ function describe({ machine, versions, settings, rounds, seconds }: Report): str
     `${machine.cpu}, ${machine.cores} cores, ${machine.memoryGb} GB, ${machine.system}, load ${machine.loadAverage} at the start`,
     `node ${machine.node}, nats.js ${machine.natsJs}${Object.keys(versions).length > 0 ? `, ${list(versions)}` : ''}`,
     ...Object.entries(settings).map(([name, value]) => `${name}: ${value}`),
-    `medians of ${rounds} rounds in turn; the whole took ${seconds} s`,
+    `${samples ?? `medians of ${rounds} rounds in turn`}; the whole took ${seconds} s`,
   ].join('\n');
 }
 

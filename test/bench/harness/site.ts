@@ -1,4 +1,7 @@
-/** A site as a process of its own: product pages of the demo site, written out before anybody asks, so that it costs little. */
+/**
+ * A site as a process of its own: product pages of the demo site, written out before anybody asks, so that it costs
+ * little. With `?after=600` a page takes so many ms.
+ */
 import { createServer } from 'node:http';
 import { renderProductPage } from '../../../src/demo-site/product-page.ts';
 import { createProducts } from '../../../src/demo-site/products.ts';
@@ -18,16 +21,19 @@ export async function open(): Promise<{
   });
   let served = 0;
   const server = createServer((request, response) => {
-    const number = /^\/product\/(\d+)/.exec(request.url ?? '')?.[1];
+    const [, number, afterMs] = /^\/product\/(\d+)(?:\?after=(\d+))?/.exec(request.url ?? '') ?? [];
     const page = number === undefined ? undefined : pages[Number(number) % PAGES];
     if (!page) {
       response.writeHead(404, { 'content-length': 0 }).end();
       return;
     }
     served += 1;
-    response
-      .writeHead(200, { 'content-type': 'text/html; charset=utf-8', 'content-length': page.length })
-      .end(page);
+    const answer = (): unknown =>
+      response
+        .writeHead(200, { 'content-type': 'text/html; charset=utf-8', 'content-length': page.length })
+        .end(page);
+    if (afterMs === undefined) answer();
+    else setTimeout(answer, Number(afterMs));
   });
   server.keepAliveTimeout = 60_000;
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));

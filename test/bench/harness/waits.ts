@@ -22,7 +22,7 @@ export function percentile(
   rows: readonly Waits[],
   { work, name, share }: { work: string; name: string; share: number },
 ): number {
-  return at(
+  return percentileOf(
     rows.filter((row) => row.work === work && row.name === name).flatMap(({ waitsMs }) => waitsMs),
     share,
   );
@@ -38,7 +38,7 @@ export function waitsTable(
   const of = (name: string, share: number): number => percentile(rows, { work, name, share });
   return contestants.map(({ name, safe }) => {
     const rounds = rows.filter((row) => row.work === work && row.name === name);
-    const medians = rounds.map(({ waitsMs }) => at(waitsMs, 0.5));
+    const medians = rounds.map(({ waitsMs }) => percentileOf(waitsMs, 0.5));
     return [
       name,
       safe,
@@ -53,7 +53,8 @@ export function waitsTable(
   });
 }
 
-function at(values: readonly number[], share: number): number {
+/** The smallest number that this share of them does not exceed. */
+export function percentileOf(values: readonly number[], share: number): number {
   const sorted = [...values].sort((a, b) => a - b);
   return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? NaN;
 }
