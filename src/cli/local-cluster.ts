@@ -9,7 +9,11 @@ import { readSinkFile } from '../config/sink-file.ts';
 import type { Role } from '../domain/role.ts';
 import { demoSiteAddress, planPorts } from '../local/layout.ts';
 import type { UpOptions } from '../local/up.ts';
+import { spreadWorkers } from '../policy/spread-workers.ts';
 import { program } from '../program.ts';
+
+/** As the state of a cluster has it. */
+export const PER_MACHINE = 'workers-per-machine';
 
 /** Where the nats CLI looks for its contexts. */
 export function configHome(): string {
@@ -38,6 +42,9 @@ export function describeLocalCluster(
       ...forwarded,
     ],
   });
+  const { workers: wanted, workersPerMachine: perMachine } = local;
+  const { here } = spreadWorkers({ wanted, perMachine });
+  const limited = perMachine > 0 ? ['--local-workers-per-machine', String(perMachine)] : [];
   const scaling = scaleLocally(config, (path) => sources.get(path)?.kind === 'default');
   return {
     home,
@@ -47,9 +54,9 @@ export function describeLocalCluster(
     actors: [
       actor('coordinator', 'coordinator-1'),
       actor('proxy-manager', 'proxy-manager-1'),
-      ...Array.from({ length: local.workers }, (_, index) => actor('worker', `worker-${index + 1}`)),
+      ...Array.from({ length: here }, (_, index) => actor('worker', `worker-${index + 1}`)),
       actor('exporter', 'exporter-1'),
-      actor('autoscaler', 'autoscaler-1', ...scaling),
+      actor('autoscaler', 'autoscaler-1', ...scaling, ...limited),
       ...namesOfSinks(config).map((name) => actor('sink', `sink-${name}`, name)),
     ],
     furtherWorker: { args: actor('worker', '{id}').args },
@@ -60,6 +67,7 @@ export function describeLocalCluster(
     configHome: configHome(),
     settings: {
       workers: String(local.workers),
+      ...(perMachine > 0 && { [PER_MACHINE]: String(perMachine) }),
       nodes: String(local.nodes),
       'port-base': String(local.portBase),
       durability: config.durability,

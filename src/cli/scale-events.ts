@@ -28,6 +28,7 @@ const guard = v.object({
   factors: v.array(v.string()),
   fits: v.optional(amount),
   fitsBy: v.optional(v.string()),
+  most: v.optional(amount),
 });
 const decided = v.object({
   from: amount,

@@ -68,7 +68,7 @@ export function createSteeringVerbs(
     ...createWhyServices({
       reader,
       runs,
-      locate: (spec) => locateTask(connection, { names, bucket, pauses: watched }, spec),
+      locate: (spec) => locateTask(connection, { names, bucket, pauses: watched, log }, spec),
       now,
     }),
   };

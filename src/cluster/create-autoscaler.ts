@@ -134,6 +134,6 @@ function createGuard({ guard, home }: Config, driver: ScaleDriver): (workers: nu
     const resources = reader.read();
     const { count, reason } = workersThatFit(resources, { workers }, guard);
     const factors = limitingFactors(resources, guard).map(({ factor }) => factor);
-    return { factors, fits: count, fitsBy: reason };
+    return { factors, fits: count, fitsBy: reason, most: driver.most?.() };
   };
 }

@@ -13,7 +13,7 @@ const KUBERNETES = 'https://kubernetes.default.svc';
 const DOCKER = 'unix:///var/run/docker.sock';
 
 export async function createDriver(parts: ActorParts): Promise<ScaleDriver> {
-  const { autoscale, home } = parts.config;
+  const { autoscale, home, local } = parts.config;
   const { driver, command = '', target = '', drainWait: drainWaitMs } = autoscale;
   const control = createWorkerControl(parts);
   switch (driver) {
@@ -21,7 +21,11 @@ export async function createDriver(parts: ActorParts): Promise<ScaleDriver> {
       return createNoDriver();
     case 'process': {
       const { createProcessDriver } = await import('../drivers/process.ts');
-      return createProcessDriver({ socket: layoutOf(home).socket, control });
+      return createProcessDriver({
+        socket: layoutOf(home).socket,
+        control,
+        perMachine: local.workersPerMachine,
+      });
     }
     case 'command': {
       const { createCommandDriver } = await import('../drivers/command.ts');

@@ -3,6 +3,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { WorkerLimits } from '../actors/worker/ports.ts';
 import { WORKER_DEFAULTS } from '../actors/worker/ports.ts';
 import type { Worker } from '../actors/worker.ts';
+import { scrapersOf } from '../domain/beat.ts';
 import { Failure, messageOf } from '../domain/failure.ts';
 import { listBeats, watchBeats } from '../nats/beats.ts';
 import { hearCancelled } from '../nats/cancel-news.ts';
@@ -153,7 +154,11 @@ async function load({ config, log, tell, onlyScraper }: ActorParts): Promise<Reg
   }
   const registry = createRegistry(wanted);
   log.info('scrapers.loaded', { names: registry.names() });
-  await tell({ scrapers: [...registry.names()], limits: { concurrency: config.worker.concurrency } });
+  await tell({
+    scrapers: [...registry.names()],
+    ...(onlyScraper !== undefined && { only: true }),
+    limits: { concurrency: config.worker.concurrency },
+  });
   return registry;
 }
 
@@ -168,8 +173,7 @@ async function watchSurroundings(
     for (const listener of listeners) listener();
   };
   await watchBeats(bucket, { log, signal }, ({ key, beat }) => {
-    const isWorking = beat?.role === 'worker' && beat.id !== id && beat.status === 'running';
-    const scrapers = isWorking ? (beat.scrapers ?? []) : undefined;
+    const scrapers = beat?.id === id ? undefined : scrapersOf(beat);
     if (scrapers?.join() === others.get(key)?.join()) return;
     if (scrapers) others.set(key, scrapers);
     else others.delete(key);

@@ -1,7 +1,7 @@
 /** The worker's ports, fitted to the NATS adapters. */
 import { createWorker, type Worker } from '../actors/worker.ts';
 import type { Strain } from '../policy/pressure.ts';
-import { decideStanding } from '../policy/standing.ts';
+import { decideStanding, judgeAbsence, type StandingFacts } from '../policy/standing.ts';
 import type {
   Cancelled,
   Lanes,
@@ -66,6 +66,8 @@ export interface WorkerParts {
   readonly onOpen?: WorkerPorts['onOpen'] | undefined;
   /** The scrapers of each of the others that run, and which of all share lanes. */
   readonly surroundings: Surroundings;
+  /** It works for this scraper alone, and leaves the tasks of others to others. */
+  readonly onlyScraper?: string | undefined;
   readonly pausedBy: (spec: TaskSpec) => string | undefined;
   readonly onCancelled: (listener: (cancelled: Cancelled) => void) => () => void;
   readonly lastBeatAt: () => number;
@@ -147,7 +149,13 @@ async function openTools(
 function createPorts(parts: WorkerParts, { publisher, writer, blobs, shared, submit }: Tools): WorkerPorts {
   const { connection, names, bucket, log, limits, registry, untilEmpty, fetcher, readStrain, onSlots } =
     parts;
-  const { surroundings } = parts;
+  const { surroundings, onlyScraper } = parts;
+  const only = onlyScraper !== undefined;
+  const around = (): Omit<StandingFacts, 'has'> => ({
+    only,
+    routes: surroundings.routes(),
+    others: surroundings.others(),
+  });
   const self = { id: limits.worker, startedAt: parts.startedAt };
   const solo = createSoloStarts(bucket, { self, log });
   return {
@@ -178,10 +186,12 @@ function createPorts(parts: WorkerParts, { publisher, writer, blobs, shared, sub
     pausedBy: parts.pausedBy,
     isOpen: parts.isOpen,
     ...(parts.onOpen && { onOpen: parts.onOpen }),
-    isKnownElsewhere: (scraper) => surroundings.others().some((scrapers) => scrapers.includes(scraper)),
+    judgeAbsence: (scraper) => judgeAbsence(scraper, around()),
     onCancelled: parts.onCancelled,
     lastBeatAt: parts.lastBeatAt,
-    ...(untilEmpty && { isEmpty: () => isNothingLeft(connection, names, untilEmpty.run) }),
+    ...(untilEmpty && {
+      isEmpty: () => isNothingLeft(connection, names, { ...untilEmpty, scraper: onlyScraper }),
+    }),
     ...(readStrain && { readStrain }),
     ...(onSlots && { onSlots }),
     announce: (kind, facts) => parts.announce({ about: 'task', kind, facts }),
@@ -200,7 +210,7 @@ function createPorts(parts: WorkerParts, { publisher, writer, blobs, shared, sub
     });
     const stand = (): void => {
       const has = (scraper: string): boolean => registry.find(scraper) !== undefined;
-      lanes.stand(decideStanding({ routes: surroundings.routes(), has, others: surroundings.others() }));
+      lanes.stand(decideStanding({ ...around(), has }));
     };
     const unfollow = surroundings.onChange(stand);
     stand();

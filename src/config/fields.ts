@@ -462,6 +462,11 @@ export const fields = {
       flag: 'workers',
       envAlias: 'WORKERS',
     }),
+    workersPerMachine: field(
+      integer({ min: 0, max: 1000 }),
+      '0',
+      'Workers that the local cluster runs on this machine at most, however many are wanted; 0: no limit',
+    ),
     nodes: field(choice(1, 3), '1', 'NATS servers of the local cluster', {
       flag: 'nodes',
       envAlias: 'NODES',

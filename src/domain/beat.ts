@@ -30,6 +30,8 @@ const beatSchema = v.object({
   loopDelayMs: v.optional(v.pipe(v.number(), v.minValue(0))),
   /** The scrapers that a worker has loaded. */
   scrapers: v.optional(v.array(v.string())),
+  /** It was told to work for these alone: what others lack is none of its business. */
+  only: v.optional(v.boolean()),
   memoryBytes: v.optional(count), // resident
   /** Of one core, since the last beat. */
   cpuPercent: v.optional(v.pipe(v.number(), v.minValue(0))),
@@ -43,12 +45,25 @@ const beatSchema = v.object({
 
 export type Beat = Readonly<v.InferOutput<typeof beatSchema>>;
 
+/** A worker that has said which scrapers it has, or is about to run them; one that drains leaves them to others. */
+export function scrapersOf(beat: Beat | undefined): readonly string[] | undefined {
+  return isWorkerToBe(beat) ? beat?.scrapers : undefined;
+}
+
+/** A worker that takes tasks, or will. */
+export function isWorkerToBe(beat: Beat | undefined): boolean {
+  return beat?.role === 'worker' && (beat.status === 'running' || beat.status === 'initializing');
+}
+
 /** How it is, as it finds out about itself. */
 export type Vitals = Partial<Pick<Beat, 'memoryBytes' | 'cpuPercent' | 'slotsNow' | 'starved' | 'limitedBy'>>;
 
 /** What an actor may change about itself; the rest is its identity. */
 export type BeatPatch = Partial<
-  Pick<Beat, 'status' | 'paused' | 'inFlight' | 'limits' | 'http' | 'loopDelayMs' | 'scrapers' | keyof Vitals>
+  Pick<
+    Beat,
+    'status' | 'paused' | 'inFlight' | 'limits' | 'http' | 'loopDelayMs' | 'scrapers' | 'only' | keyof Vitals
+  >
 >;
 
 /** Fields that a newer version added are left out; a record that lacks ours is INVALID. */

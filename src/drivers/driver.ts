@@ -13,6 +13,8 @@ export interface ScaleDriver {
   readonly name: ScaleDriverName;
   /** Workers that there are or will soon be, by its own knowledge; undefined where it has none. */
   count(workers: readonly WorkerSnapshot[]): Promise<number | undefined>;
+  /** The most workers that there can be, with those that were counted last; absent: no limit that it knows of. */
+  most?(): number | undefined;
   /** Resolves when the platform has taken the order. */
   apply(change: ScaleChange, signal: AbortSignal): Promise<void>;
   close(): Promise<void>;

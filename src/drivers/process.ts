@@ -14,13 +14,16 @@ export interface ProcessDriverOptions {
   /** The control socket of the supervisor. */
   readonly socket: string;
   readonly control: Pick<WorkerControl, 'drain'>;
+  /** Workers on this machine at most; 0: no limit. */
+  readonly perMachine: number;
 }
 
 const ANSWER_MAX_MS = 5_000;
 const START_MAX_MS = 60_000;
 const RUNS: ReadonlySet<ChildState['state']> = new Set(['starting', 'up', 'restarting']);
 
-export function createProcessDriver({ socket, control }: ProcessDriverOptions): ScaleDriver {
+export function createProcessDriver({ socket, control, perMachine }: ProcessDriverOptions): ScaleDriver {
+  let elsewhere = 0; // at the last count
   return {
     name: 'process',
     async count(workers) {
@@ -28,15 +31,24 @@ export function createProcessDriver({ socket, control }: ProcessDriverOptions): 
       // One that somebody drains is a process still, and a worker no more.
       const draining = new Set(workers.filter(({ status }) => status === 'draining').map(({ id }) => id));
       const own = ownOf(state).filter(({ name }) => !draining.has(name));
-      return own.length + strangers(state, workers).length;
+      elsewhere = strangers(state, workers).length;
+      return own.length + elsewhere;
     },
+    most: () => (perMachine === 0 ? undefined : perMachine + elsewhere),
     async apply(change) {
-      if (change.to > change.from)
-        await ask({ op: 'add-workers', count: change.to - change.from }, START_MAX_MS);
+      if (change.to > change.from) await add(change);
       else await sendAway(change);
     },
     close: () => Promise.resolve(),
   };
+
+  async function add({ from, to }: ScaleChange): Promise<void> {
+    if (perMachine > 0 && to > perMachine + elsewhere)
+      throw new Failure('INVALID', `no more than ${perMachine} workers may run on this machine`, {
+        hint: 'local.workersPerMachine is the limit; start the others elsewhere with `trawl worker`.',
+      });
+    await ask({ op: 'add-workers', count: to - from }, START_MAX_MS);
+  }
 
   async function sendAway({ from, to, workers }: ScaleChange): Promise<void> {
     const own = new Set(ownOf(await ask({ op: 'status' }, ANSWER_MAX_MS)).map(({ name }) => name));

@@ -1,9 +1,12 @@
 /** Where a task without an outcome is: in a worker's hand, waiting for its time, or waiting for a worker. */
+import { scrapersOf } from '../domain/beat.ts';
 import type { TaskSpec } from '../domain/task.ts';
 import type { Whereabouts } from '../policy/explain-task.ts';
+import type { Log } from '../telemetry/log.ts';
 import { decode } from '../wire/codec.ts';
 import { laneName } from '../wire/lanes.ts';
 import { keys, type Names } from '../wire/names.ts';
+import { listBeats } from './beats.ts';
 import type { Bucket } from './bucket.ts';
 import type { Connection } from './connect.ts';
 import type { PauseWatch } from './pauses.ts';
@@ -19,18 +22,20 @@ export interface LocateOptions {
   readonly names: Names;
   readonly bucket: Bucket;
   readonly pauses: PauseWatch;
+  readonly log: Log;
 }
 
 export async function locateTask(
   connection: Connection,
-  { names, bucket, pauses }: LocateOptions,
+  { names, bucket, pauses, log }: LocateOptions,
   spec: TaskSpec,
 ): Promise<Whereabouts> {
-  const [hand, delayedUntil, parked, lane] = await Promise.all([
+  const [hand, delayedUntil, parked, lane, beats] = await Promise.all([
     findHand(bucket, spec),
     findDelay(connection, names, spec),
     isParked(connection, names, spec),
     findLane(connection, names, spec),
+    listBeats(bucket, log),
   ]);
   const pausedBy = pauses.all() ?? pauses.of(spec);
   return {
@@ -39,6 +44,7 @@ export async function locateTask(
     ...(parked && { parked }),
     ...(lane && { lane }),
     ...(pausedBy !== undefined && { pausedBy }),
+    ...(!beats.some((beat) => scrapersOf(beat)?.includes(spec.scraper)) && { unowned: true }),
   };
 }
 

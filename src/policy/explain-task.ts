@@ -14,6 +14,8 @@ export interface Whereabouts {
   readonly lane?: { readonly priority: number; readonly waiting: number };
   /** A flag that holds it back. */
   readonly pausedBy?: string;
+  /** No worker that runs could take it. */
+  readonly unowned?: boolean;
 }
 
 export interface ExplainFacts {
@@ -51,13 +53,13 @@ export function explainTask({ record, whereabouts, runState, now }: ExplainFacts
         explanation: [`It was cancelled at ${time(record.at)}: ${record.reason}.`],
       };
     case 'queued':
-      return explainOpen(whereabouts, { runState, now });
+      return explainOpen(whereabouts, { scraper: record.spec.scraper, runState, now });
   }
 }
 
 function explainOpen(
-  { hand, delayedUntil, parked = false, lane, pausedBy }: Whereabouts,
-  { runState, now }: { runState: RunState | undefined; now: number },
+  { hand, delayedUntil, parked = false, lane, pausedBy, unowned = false }: Whereabouts,
+  { scraper, runState, now }: { scraper: string; runState: RunState | undefined; now: number },
 ): Explanation {
   const held = [
     ...(pausedBy === undefined ? [] : [`It is held back: ${pausedBy}.`]),
@@ -71,11 +73,12 @@ function explainOpen(
       explanation: [`${hand.worker} works on it since ${seconds} s, attempt ${hand.attempt}.`, ...held],
     };
   }
+  const absent = unowned ? [`No running worker has its scraper, ${scraper}.`] : [];
   if (delayedUntil !== undefined) {
     const seconds = Math.max(0, Math.round((delayedUntil - now) / 1_000));
     return {
       where: 'deferred',
-      explanation: [`It waits for its time: ${time(delayedUntil)}, in ${seconds} s.`, ...held],
+      explanation: [`It waits for its time: ${time(delayedUntil)}, in ${seconds} s.`, ...absent, ...held],
     };
   }
   if (parked) {
@@ -86,7 +89,11 @@ function explainOpen(
     const others = lane.waiting === 1 ? 'alone' : `with ${lane.waiting - 1} others`;
     return {
       where: 'queued',
-      explanation: [`It is ready and waits for a worker, ${others} of priority ${lane.priority}.`, ...held],
+      explanation: [
+        `It is ready and waits for a worker, ${others} of priority ${lane.priority}.`,
+        ...absent,
+        ...held,
+      ],
     };
   }
   return {

@@ -22,8 +22,8 @@ export interface Names {
   task(task: { priority: number; scraper: string; run: string; id: string }): string;
   /** The same in the lanes of its scraper alone, where only workers stand that have it. */
   only(task: { priority: number; scraper: string; run: string; id: string }): string;
-  /** Where ready tasks of any scraper and priority lie: every place of one, or with `*` of a run, or of all. */
-  ready(task: { run: string; id: string }): readonly string[];
+  /** Where ready tasks of any priority lie: every place of one, or with `*` of a run, or of all; of any scraper, or of one. */
+  ready(task: { run: string; id: string; scraper?: string | undefined }): readonly string[];
   /** A task that waits for its time. */
   delay(task: { run: string; id: string }): string;
   /** A task that is held back until somebody lets it go on. */
@@ -67,7 +67,8 @@ export function createNames(namespace: string): Names {
     submit: (scraper, run) => `${namespace}.submit.${scraper}${run === undefined ? '' : `.${run}`}`,
     task: ({ priority, scraper, run, id }) => `${namespace}.task.${priority}.${scraper}.${run}.${id}`,
     only: ({ priority, scraper, run, id }) => `${namespace}.only.${priority}.${scraper}.${run}.${id}`,
-    ready: ({ run, id }) => ['task', 'only'].map((place) => `${namespace}.${place}.*.*.${run}.${id}`),
+    ready: ({ run, id, scraper = '*' }) =>
+      ['task', 'only'].map((place) => `${namespace}.${place}.*.${scraper}.${run}.${id}`),
     delay: ({ run, id }) => `${namespace}.delay.${run}.${id}`,
     parked: ({ run, id }) => `${namespace}.parked.${run}.${id}`,
     ledger: (run, id) => `${namespace}.ledger.${run}.${id}`,

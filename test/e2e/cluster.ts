@@ -26,6 +26,7 @@ interface Up {
     ports: { client: number[]; monitor: number[]; http: number };
     contexts: { app: string; sys: string };
   };
+  readonly workers: { wanted: number; perMachine: number; here: number; machines: number };
   readonly differences?: { name: string; running: string; requested: string }[];
 }
 
@@ -56,10 +57,15 @@ async function isListening(port: number): Promise<boolean> {
 }
 
 t.test('one cluster, from up to clean', { timeout: 120_000 }, async (t) => {
-  // One may be drained, and nobody takes its place.
-  const trawl = await installTrawl(t, { WORKERS: '2', TRAWL_AUTOSCALE_MIN: '1' });
+  // After its first look the autoscaler does nothing: one may be drained, and nobody takes its place.
+  const trawl = await installTrawl(t, {
+    WORKERS: '3',
+    TRAWL_LOCAL_WORKERS_PER_MACHINE: '2',
+    TRAWL_AUTOSCALE_INTERVAL: '1h',
+  });
   const up = await trawl.json<Up>('up');
   t.equal(up.outcome, 'started');
+  t.same(up.workers, { wanted: 3, perMachine: 2, here: 2, machines: 2 });
 
   const { actors } = await trawl.json<Status>('status');
   t.same(
@@ -78,9 +84,14 @@ t.test('one cluster, from up to clean', { timeout: 120_000 }, async (t) => {
   t.test('a second up says that it is up, and what differs', async (t) => {
     const again = await trawl.json<Up>('up', '--workers', '5');
     t.equal(again.outcome, 'already-up');
-    t.same(again.differences, [{ name: 'workers', running: '2', requested: '5' }]);
+    t.same(again.differences, [{ name: 'workers', running: '3', requested: '5' }]);
     const said = await trawl.run('up');
     t.match(said.stdout, /is already up\./);
+    t.match(said.stdout, /3 workers at 2 per machine need 2 machines; 2 run here, .*npx trawl worker/);
+    t.match(await trawl.run('scale', 'worker=3'), {
+      code: 2,
+      stderr: /no more than 2 workers may run on this machine\n.*local\.workersPerMachine/,
+    });
   });
 
   t.test('the nats CLI finds a context that works, readable by its owner only', async (t) => {

@@ -1,5 +1,8 @@
 /** Workers that have different scrapers: each meets what it can run, and nothing is lost while they come and go. */
 import t from 'tap';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
 import { keepLanes } from '../../src/actors/coordinator/lane-keeper.ts';
 import type { Beat } from '../../src/domain/beat.ts';
 import { compareTopology } from '../../src/nats/apply-topology.ts';
@@ -9,10 +12,12 @@ import { locateTask } from '../../src/nats/locate-task.ts';
 import { createOwnLanes } from '../../src/nats/own-lanes.ts';
 import { createPauses, watchPauses } from '../../src/nats/pauses.ts';
 import { readQueue } from '../../src/nats/queue-facts.ts';
-import { loadRoutes, storeRoutes } from '../../src/nats/routes.ts';
+import { loadRoutes, storeRoutes, watchRoutes } from '../../src/nats/routes.ts';
 import { planCluster } from '../../src/cluster/topology.ts';
-import { quietLog } from '../kit/nats-server.ts';
+import { quietLog, startNatsServer } from '../kit/nats-server.ts';
 import { startSmallCluster, untilSo, type SmallCluster } from '../kit/small-cluster.ts';
+import { startWorker } from '../kit/task-worker.ts';
+import { createTaskWorld } from '../kit/task-world.ts';
 
 const source = (name: string): string => `
   const runs = (globalThis.ownLaneRuns ??= new Map());
@@ -34,7 +39,7 @@ t.test('each worker sees only tasks of its own scraper', async (t) => {
   await cluster.start('coordinator', 'c1');
   await cluster.start('worker', 'w-red', 'red');
   await cluster.start('worker', 'w-blue', 'blue');
-  await untilOwn(cluster, ['blue']);
+  await untilOwn(cluster, ['blue', 'red']);
   const before = await lastSeq(cluster);
   await Promise.all([submit(cluster, 'red', 'r1'), submit(cluster, 'blue', 'b1')]);
   await untilDone(cluster, { r1: EACH, b1: EACH });
@@ -72,7 +77,7 @@ t.test('each worker sees only tasks of its own scraper', async (t) => {
   const known = (await listLanes(connection, names)).filter(({ scraper }) => scraper === undefined);
   t.equal(
     known.reduce((sum, { info }) => sum + info.delivered.consumer_seq, 0),
-    EACH,
+    0,
     'what is tried again goes to the same lanes',
   );
 });
@@ -83,7 +88,7 @@ t.test('queue, cancel and pause know the own lanes', async (t) => {
   await cluster.start('coordinator', 'c1');
   await cluster.start('worker', 'w-red', 'red');
   await cluster.start('worker', 'w-blue', 'blue');
-  await untilOwn(cluster, ['blue']);
+  await untilOwn(cluster, ['blue', 'red']);
   const pauses = createPauses(bucket);
   await pauses.pause('scraper', 'blue');
   await submit(cluster, 'blue', 'held');
@@ -112,7 +117,7 @@ t.test('queue, cancel and pause know the own lanes', async (t) => {
   const over = new AbortController();
   const found = await locateTask(
     connection,
-    { names, bucket, pauses: await watchPauses(bucket, over.signal) },
+    { names, bucket, pauses: await watchPauses(bucket, over.signal), log: quietLog },
     { ...place, id, createdAt: 0 },
   );
   over.abort();
@@ -145,7 +150,7 @@ t.test('workers come and go under load', { timeout: 90_000 }, async (t) => {
       await submit(cluster, scraper, run);
     }
   };
-  await untilOwn(cluster, ['blue']);
+  await untilOwn(cluster, ['blue', 'red']);
   await load();
   const all = await cluster.start('worker', 'all-1');
   await load();
@@ -197,29 +202,128 @@ t.test('who comes later helps with what waits already', async (t) => {
   await untilDone(cluster, { waiting: EACH });
 });
 
+t.test('while the only worker that has it is replaced, its tasks wait for the next one', async (t) => {
+  const { blue, ...others } = SCRAPERS;
+  const cluster = await startSmallCluster(t, {}, others);
+  const { connection, names, bucket, scrapers } = cluster;
+  const reader = createLedgerReader(connection, names);
+  await cluster.start('coordinator', 'c1');
+  await cluster.start('worker', 'old');
+  await untilSo(
+    async () => (await loadRoutes(bucket)).routes.shared,
+    (shared) => shared.includes('red'),
+  );
+  writeFileSync(join(scrapers, 'blue.mjs'), blue);
+  const last = await cluster.start('worker', 'new-1');
+  await untilOwn(cluster, ['blue']);
+  last.quiet();
+  await last.done;
+  await submit(cluster, 'blue', 'b1');
+  await submit(cluster, 'unknown', 'nobody');
+  await untilSo(
+    () => reader.counts('nobody'),
+    ({ dead }) => dead === EACH,
+  );
+  const counts = await untilSo(
+    () => reader.counts('b1'),
+    ({ accepted }) => accepted === EACH,
+  );
+  t.match(counts, { done: 0, dead: 0 }, 'only a scraper that nobody had is not waited for');
+  const lanes = await listLanes(connection, names);
+  t.equal(
+    lanes
+      .filter(({ scraper }) => scraper === 'blue')
+      .reduce((sum, { info }) => sum + info.delivered.consumer_seq, 0),
+    0,
+    'nobody has touched them',
+  );
+  await cluster.start('worker', 'new-2');
+  await untilDone(cluster, { b1: EACH });
+});
+
+t.test('a worker of one scraper alone leaves the tasks of others to others', async (t) => {
+  const cluster = await startSmallCluster(t, {}, SCRAPERS);
+  const { call } = cluster;
+  await cluster.start('coordinator', 'c1');
+  await submit(cluster, 'red', 'early');
+  const { tasks } = await call<{ tasks: { id: string }[] }>('submit', {
+    scraper: 'blue',
+    run: 'b1',
+    key: 'x',
+  });
+  await cluster.start('worker', 'w-red', 'red');
+  await submit(cluster, 'red', 'late');
+  await untilDone(cluster, { early: EACH, late: EACH });
+  const told = await untilSo(
+    () => call<{ where: string; explanation: string[] }>('why', { id: tasks[0]?.id }),
+    ({ where }) => where === 'queued',
+  );
+  t.match(told.explanation.join(' '), /waits for a worker.*No running worker has its scraper, blue\./);
+  await cluster.start('worker', 'all');
+  await untilDone(cluster, { b1: 1 });
+});
+
+t.test('what nobody came back for is buried, and that is said', async (t) => {
+  const world = await createTaskWorld(t, await startNatsServer(t));
+  const { connection, bucket } = world;
+  const listeners = new Set<() => void>();
+  const heard = (): void => listeners.forEach((listener) => listener());
+  const over = new AbortController();
+  t.teardown(() => over.abort());
+  const keeper = await startKeeper(world, over.signal, 200);
+  keeper.tell('w1', ['gate']);
+  keeper.tell('w2', ['gate', 'rare']);
+  await untilOwn(world, ['rare']);
+  let others = [['gate', 'rare']];
+  const routes = await watchRoutes(bucket, over.signal, heard);
+  startWorker(t, {
+    connection,
+    scrapers: [{ name: 'gate', run: () => Promise.resolve() }],
+    surroundings: {
+      others: () => others,
+      routes,
+      onChange(listener) {
+        listeners.add(listener);
+        return () => void listeners.delete(listener);
+      },
+    },
+  });
+  const settled = await world.follow('r');
+  await world.put([{ run: 'r', key: 'a', scraper: 'rare', own: true }]);
+  const leftAt = Date.now();
+  others = [];
+  keeper.tell('w2', undefined);
+  heard();
+  const outcome = (await settled.until(1)).get('a');
+  t.match(outcome, {
+    state: 'dead',
+    error: { code: 'NO_HANDLER', message: /no running worker has a scraper "rare".*last minute/ },
+  });
+  t.ok((outcome?.at ?? 0) - leftAt >= 200, 'not at once');
+  t.same((await loadRoutes(bucket)).routes.own, []);
+  over.abort();
+  await keeper.kept;
+});
+
 t.test(
-  'when the last one that has it leaves, its tasks are buried, as of a scraper that nobody has',
+  'one that still loads its scrapers may have what is awaited, and is not waited for for ever',
   async (t) => {
-    const cluster = await startSmallCluster(t, {}, SCRAPERS);
-    const reader = createLedgerReader(cluster.connection, cluster.names);
-    await cluster.start('coordinator', 'c1');
-    await cluster.start('worker', 'red-1', 'red');
-    const blue = await cluster.start('worker', 'blue-1', 'blue');
-    await untilOwn(cluster, ['blue']);
-    await storeFar(cluster);
-    blue.quiet();
-    await blue.done;
-    // As one that was told where it goes while there was somebody: it is fired into the lanes of a scraper that is gone.
-    await submit(cluster, 'unknown', 'nobody');
-    const counts = await untilSo(
-      () => reader.counts('nobody'),
-      ({ dead }) => dead === EACH,
-    );
-    t.match(counts, { dead: EACH });
-    await untilSo(
-      () => lastMessages(cluster),
-      (messages) => messages === 0,
-    );
+    const world = await createTaskWorld(t, await startNatsServer(t));
+    const over = new AbortController();
+    t.teardown(() => over.abort());
+    const keepMs = 400;
+    const keeper = await startKeeper(world, over.signal, keepMs);
+    keeper.tell('w1', ['gate']);
+    keeper.tell('w2', ['gate', 'rare']);
+    await untilOwn(world, ['rare']);
+    keeper.tell('w2', undefined);
+    await delay(keepMs / 2);
+    const cameAt = performance.now();
+    keeper.tell('w3', 'loading');
+    await untilOwn(world, []);
+    t.ok(performance.now() - cameAt >= keepMs);
+    over.abort();
+    await keeper.kept;
   },
 );
 
@@ -227,24 +331,9 @@ t.test('lanes are made when needed, removed when empty, and made again for what 
   const cluster = await startSmallCluster(t, {}, SCRAPERS);
   const { connection, names, bucket } = cluster;
   const over = new AbortController();
-  let tell: (change: { key: string; beat: Beat | undefined }) => void = () => undefined;
-  const beat = (scrapers: string[]): Beat =>
-    ({ role: 'worker', status: 'running', scrapers }) as unknown as Beat;
-  const kept = keepLanes(
-    {
-      async watchBeats(listener) {
-        tell = listener;
-        tell({ key: 'w1', beat: beat(['a', 'b']) });
-        tell({ key: 'w2', beat: beat(['b']) });
-      },
-      load: () => loadRoutes(bucket),
-      store: (record) => storeRoutes(bucket, record),
-      lanes: createOwnLanes(connection, names),
-      log: quietLog,
-    },
-    over.signal,
-    { everyMs: 20, keepMs: 100 },
-  );
+  const { tell, kept } = await startKeeper(cluster, over.signal, 100);
+  tell('w1', ['a', 'b']);
+  tell('w2', ['b']);
   const lanes = (count: number): Promise<unknown> =>
     untilSo(
       () => listOwnLanes(connection, names),
@@ -260,7 +349,7 @@ t.test('lanes are made when needed, removed when empty, and made again for what 
     () => connection.jsm.consumers.info('TASKS', own?.name ?? ''),
     ({ config }) => config.ack_wait === 77_000_000_000,
   );
-  tell({ key: 'w2', beat: undefined });
+  tell('w2', undefined);
   await lanes(0);
   t.same((await loadRoutes(bucket)).routes.open, []);
   const scraper = own?.scraper ?? '';
@@ -299,16 +388,46 @@ async function untilDone(
     );
 }
 
-async function untilOwn({ bucket }: SmallCluster, own: readonly string[]): Promise<void> {
+async function untilOwn({ bucket }: Pick<SmallCluster, 'bucket'>, own: readonly string[]): Promise<void> {
   await untilSo(
     async () => (await loadRoutes(bucket)).routes.own,
     (found) => found.join() === own.join(),
   );
 }
 
-/** A task of the lane of somebody who leaves. */
-async function storeFar({ connection, names }: SmallCluster): Promise<void> {
-  await connection.js.publish(names.only({ priority: 4, scraper: 'blue', run: 'far', id: 'x' }), 'no task');
+/** Keeps the lanes by what it is told of workers. */
+async function startKeeper(
+  { connection, names, bucket }: Pick<SmallCluster, 'connection' | 'names' | 'bucket'>,
+  over: AbortSignal,
+  keepMs: number,
+): Promise<{
+  tell: (key: string, scrapers: readonly string[] | 'loading' | undefined) => void;
+  kept: Promise<void>;
+}> {
+  let listen: (change: { key: string; beat: Beat | undefined }) => void = () => undefined;
+  const watched = new Promise<void>((resolve) => setImmediate(resolve));
+  const kept = keepLanes(
+    {
+      watchBeats(listener) {
+        listen = listener;
+        return watched;
+      },
+      load: () => loadRoutes(bucket),
+      store: (record) => storeRoutes(bucket, record),
+      lanes: createOwnLanes(connection, names),
+      log: quietLog,
+    },
+    over,
+    { everyMs: 20, keepMs },
+  );
+  await watched;
+  return {
+    kept,
+    tell(key, scrapers) {
+      const life = scrapers === 'loading' ? { status: 'initializing' } : { status: 'running', scrapers };
+      listen({ key, beat: scrapers && ({ role: 'worker', ...life } as unknown as Beat) });
+    },
+  };
 }
 
 async function lastSeq({ connection }: SmallCluster): Promise<number> {

@@ -1,11 +1,13 @@
 /** The workers of a local cluster, more and fewer while it runs. */
 import { join } from 'node:path';
 import t from 'tap';
+import { createProcessDriver } from '../../src/drivers/process.ts';
 import { askSupervisor } from '../../src/local/ask-supervisor.ts';
 import { bringDown } from '../../src/local/down.ts';
 import { readClusterState, type ClusterState } from '../../src/local/state.ts';
 import { bringUp } from '../../src/local/up.ts';
 import { aliveIn, childOf, kill, planTestCluster, processOf, untilState } from '../kit/local-cluster.ts';
+import { makeWorker } from '../kit/snapshots.ts';
 
 t.test('workers are added, and let go when they drain', async (t) => {
   const { options, report } = await planTestCluster(t, {
@@ -46,6 +48,32 @@ t.test('workers are added, and let go when they drain', async (t) => {
   t.match(await ask({ op: 'add-workers', count: 0 }), { kind: 'failed' });
   t.strictSame(await bringDown(options, report), { outcome: 'stopped' });
   t.strictSame(aliveIn(back.state), [], 'also those that came later');
+});
+
+t.test('the autoscaler of a machine stays within what may run there', async (t) => {
+  const { options, report } = await planTestCluster(t, {
+    actors: { 'worker-1': 'serve' },
+    furtherWorker: { args: ['serve', '{id}'] },
+  });
+  await bringUp(options, report);
+  const driver = createProcessDriver({
+    socket: join(options.home, 'control.sock'),
+    control: { drain: () => Promise.resolve() },
+    perMachine: 2,
+  });
+  const over = new AbortController().signal;
+  const workers = [makeWorker({ id: 'far' })];
+  t.equal(await driver.count(workers), 2, 'with one that runs elsewhere');
+  t.equal(driver.most?.(), 3);
+  await t.rejects(driver.apply({ from: 2, to: 4, workers }, over), {
+    code: 'INVALID',
+    message: /no more than 2 workers may run on this machine/,
+  });
+  await driver.apply({ from: 2, to: 3, workers }, over);
+  t.equal(await driver.count(workers), 3);
+  t.equal(await driver.count([]), 2);
+  t.equal(driver.most?.(), 2, 'whoever has gone elsewhere makes no room here');
+  t.strictSame(await bringDown(options, report), { outcome: 'stopped' });
 });
 
 t.test(

@@ -179,6 +179,19 @@ t.test('works until nothing is left, also nothing delayed', async (t) => {
   t.equal(settled.outcomes.size, 20);
 });
 
+t.test('one of a scraper alone ends when nothing of that one is left', async (t) => {
+  await world.put([{ run: 'two', scraper: 'first', key: 'a' }]);
+  await world.put([{ run: 'two', scraper: 'second', key: 'b', own: true }]);
+  const worker = startWorker(t, {
+    connection,
+    untilEmpty: { run: 'two' },
+    onlyScraper: 'first',
+    scrapers: [{ name: 'first', run: () => Promise.resolve() }],
+  });
+  await worker.ended;
+  t.match(await world.reader.counts('two'), { accepted: 2, done: 1, dead: 0 });
+});
+
 t.test('the cluster is told what is in hand for a while', async (t) => {
   const heard = await listen(t, world.bucket, keys.allInHand);
   const stage = createStage('hand', 1);

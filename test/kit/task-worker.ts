@@ -23,6 +23,7 @@ export interface WorkerOptions extends Partial<
     | 'isOpen'
     | 'onOpen'
     | 'surroundings'
+    | 'onlyScraper'
     | 'pausedBy'
     | 'lastBeatAt'
     | 'untilEmpty'
@@ -84,6 +85,7 @@ export function startWorker(t: Teardown, options: WorkerOptions): RunningWorker 
       routes: () => NO_ROUTES,
       onChange: () => () => undefined,
     },
+    onlyScraper: options.onlyScraper,
     isOpen: options.isOpen ?? (() => true),
     ...(options.onOpen && { onOpen: options.onOpen }),
     pausedBy: options.pausedBy ?? (() => undefined),

@@ -115,6 +115,25 @@ const table: readonly (readonly [words: string, given: Case, expected: string])[
     { load: { live: 6, ready: 5_000, busy: 18 }, facts: { guard: { factors: [], fits: 4 } } },
     'hold 6→6 limited',
   ],
+  [
+    'two may run here',
+    {
+      load: { live: 1, ready: 5_000, busy: 6 },
+      facts: { guard: { factors: [], most: 2 } },
+      limits: { min: 5 },
+    },
+    'repair 1→2 below-min',
+  ],
+  [
+    'two run here, and somebody said that five are the least',
+    { load: { ready: 5_000, busy: 6 }, facts: { guard: { factors: [], most: 2 } }, limits: { min: 5 } },
+    'hold 2→2 limited',
+  ],
+  [
+    'two more may run here',
+    { load: { ready: 5_000, busy: 6 }, facts: { guard: { factors: [], most: 4 } } },
+    'up 2→4 backlog',
+  ],
   // Cooldowns, each with its own time.
   ['up rests', { load: { ready: 500, busy: 6 }, facts: { lastUpAt: NOW - 59_999 } }, 'hold 2→2 cooldown'],
   ['up has rested', { load: { ready: 500, busy: 6 }, facts: { lastUpAt: NOW - 60_000 } }, 'up 2→6 backlog'],
@@ -174,6 +193,9 @@ t.test('an answer names what limits it', async (t) => {
   t.strictSame(answer({ load: { ...load, starved: 4 } }).limitedBy, ['egress']);
   const fits = { factors: [], fits: 4, fitsBy: 'cores' };
   t.strictSame(answer({ load, facts: { guard: fits } }).limitedBy, ['cores']);
+  const most = answer({ load, facts: { guard: { factors: [], most: 4 } } });
+  t.strictSame(most.limitedBy, ['machine']);
+  t.match(explainDecision(most), /no more than 4, as many as may run on this machine/);
   t.strictSame(answer({}).limitedBy, []);
 });
 
@@ -211,7 +233,11 @@ t.test('for any input', async (t) => {
       lastDownAt: random.chance(0.5) ? undefined : NOW - random.int(0, 600_000),
       guard: random.chance(0.7)
         ? undefined
-        : { factors: random.chance(0.5) ? ['cpu'] : [], fits: random.int(0, 9) },
+        : {
+            factors: random.chance(0.5) ? ['cpu'] : [],
+            fits: random.int(0, 9),
+            most: random.chance(0.5) ? undefined : random.int(1, 9),
+          },
     };
     const decision = decide(facts, limits);
     const problem = problemOf(facts, limits, decision);
@@ -225,14 +251,16 @@ t.test('for any input', async (t) => {
 
 function problemOf(facts: ScaleFacts, limits: ScaleLimits, decision: ScaleDecision): string | undefined {
   const { from, to, action } = decision;
+  const most = facts.guard?.most ?? Infinity;
   const blind = !facts.load || NOW - facts.load.at > limits.staleAfterMs;
   if (!Number.isInteger(to) || to < 0) return `${to} is no number of workers`;
   if (blind && action !== 'hold') return 'acts without knowing';
   if (action === 'hold' && to !== from) return 'a hold moves';
   if (action === 'up' && to <= from) return 'up goes down';
   if (action === 'down' && to >= from) return 'down goes up';
-  if (action !== 'hold' && (to < limits.min || to > limits.max)) return 'leaves its limits';
-  if (!blind && from < limits.min && action !== 'repair') return 'does not repair';
+  if (action !== 'hold' && (to < Math.min(limits.min, most) || to > limits.max)) return 'leaves its limits';
+  if (!blind && from < Math.min(limits.min, most) && action !== 'repair') return 'does not repair';
+  if (to > Math.max(from, most)) return 'grows past what may run';
   const upRests = NOW - (facts.lastUpAt ?? -Infinity) < limits.cooldownUpMs;
   if (action === 'up' && from > 0 && upRests) return 'up does not rest';
   const downRests = NOW - (facts.lastDownAt ?? -Infinity) < limits.cooldownDownMs;

@@ -1,6 +1,6 @@
 /** Heartbeat records: what is one, what is not, and that nothing gets lost on the way. */
 import t from 'tap';
-import { parseBeat, STATUSES, type Beat } from '../../src/domain/beat.ts';
+import { isWorkerToBe, parseBeat, scrapersOf, STATUSES, type Beat } from '../../src/domain/beat.ts';
 import { decode, encodeJson } from '../../src/wire/codec.ts';
 
 const good: Beat = {
@@ -24,6 +24,19 @@ t.test('a record survives the way through the bucket', async (t) => {
     t.same(parseBeat(decode(encodeJson(beat))), beat);
   }
   for (const status of STATUSES) t.equal(parseBeat({ ...good, status }).status, status);
+});
+
+t.test('a worker has its scrapers from the moment it says so until it drains', async (t) => {
+  const scrapers = ['echo'];
+  const found = STATUSES.filter((status) => scrapersOf({ ...good, status, scrapers }));
+  t.same(found, ['initializing', 'running']);
+  t.same(
+    STATUSES.filter((status) => isWorkerToBe({ ...good, status })),
+    found,
+    'also one that has not said it yet',
+  );
+  t.equal(scrapersOf({ ...good, role: 'sink', scrapers }), undefined);
+  t.equal(scrapersOf(undefined), undefined);
 });
 
 t.test('fields of a newer version are left out', async (t) => {

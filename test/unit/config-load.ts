@@ -156,7 +156,14 @@ t.test('nothing given: the defaults', async (t) => {
     advise: { samples: 5, backlog: 10, perWorker: 8, errors: 10, idleRate: 0.1, keep: 70, workersMin: 2 },
     sinks: { file: undefined },
     lock: { ttl: 300_000 },
-    local: { workers: 3, nodes: 1, portBase: 4222, maxStore: 8 * 2 ** 30, restartBackoffMax: 30_000 },
+    local: {
+      workers: 3,
+      workersPerMachine: 0,
+      nodes: 1,
+      portBase: 4222,
+      maxStore: 8 * 2 ** 30,
+      restartBackoffMax: 30_000,
+    },
   } satisfies Config);
 });
 

@@ -1,6 +1,6 @@
 /** Who may begin, and when. */
 import t from 'tap';
-import { setImmediate as turn } from 'node:timers/promises';
+import { setImmediate as turn, setTimeout as delay } from 'node:timers/promises';
 import { createTurns } from '../../src/actors/coordinator/turns.ts';
 import { createWatermark } from '../../src/actors/coordinator/watermark.ts';
 
@@ -110,4 +110,38 @@ t.test('whoever stops does not wait for room, and a look that fails fails one', 
   (await waiting)();
   fail = true;
   await t.rejects(mark.enter(1, new AbortController().signal), { message: 'away' });
+});
+
+t.test('while looks fail, nobody after the first goes by the old one', async (t) => {
+  let looks = 0;
+  let size = (): Promise<number> => Promise.resolve(0);
+  const mark = createWatermark({
+    size: () => {
+      looks += 1;
+      return size();
+    },
+    limit: 100,
+    everyMs: 20,
+  });
+  const { signal } = new AbortController();
+  (await mark.enter(1, signal))();
+  await delay(25);
+  size = () => Promise.reject(new Error('away'));
+  (await mark.enter(1, signal))();
+  await turn();
+  t.equal(looks, 2, 'one goes by the old look, and the new one fails');
+  await t.rejects(mark.enter(1, signal), { message: 'away' });
+  await t.rejects(mark.enter(1, signal), { message: 'away' });
+  t.equal(looks, 4, 'each of those asked anew');
+  size = () => Promise.resolve(500);
+  const stop = new AbortController();
+  let entered = false;
+  const full = mark.enter(1, stop.signal).then((leave) => {
+    entered = true;
+    return leave;
+  });
+  while (looks < 6) await turn();
+  t.notOk(entered, 'what the first look that succeeds says is what counts');
+  stop.abort();
+  (await full)();
 });

@@ -5,6 +5,7 @@ import { WORKER_DEFAULTS, type WorkerLimits, type WorkerPorts } from '../../src/
 import { createWaitingRoom } from '../../src/actors/worker/waiting-room.ts';
 import { POISON_DEFAULTS } from '../../src/policy/poison.ts';
 import { SETTLE_DEFAULTS } from '../../src/policy/settle.ts';
+import type { Absence } from '../../src/policy/standing.ts';
 import { createNotingSettler, makeDelivery } from '../kit/deliveries.ts';
 import { quietLog } from '../kit/nats-server.ts';
 
@@ -19,7 +20,7 @@ const limits: WorkerLimits = {
 };
 
 /** A crew whose handlers end when the test says so. */
-function setUp(solo = new Map<string, number>()) {
+function setUp(solo = new Map<string, number>(), absences: Readonly<Record<string, Absence>> = {}) {
   const settler = createNotingSettler();
   const started: string[] = [];
   const ends = new Map<string, () => void>();
@@ -30,7 +31,7 @@ function setUp(solo = new Map<string, number>()) {
       throw new Error('not here');
     },
     findScraper: (name) =>
-      name === 'unknown'
+      name === 'unknown' || absences[name]
         ? undefined
         : {
             name,
@@ -40,6 +41,7 @@ function setUp(solo = new Map<string, number>()) {
                 ends.set(task.id, resolve);
               }),
           },
+    judgeAbsence: (name) => absences[name] ?? 'nobody',
     storeOutcome: async () => ({ kind: 'stored' }),
     storeNext: async () => ({ kind: 'stored' }),
     async beginSolo({ id }) {
@@ -150,6 +152,14 @@ t.test('what cannot run does not take a slot', async (t) => {
   t.same(notes, ['NO_HANDLER a', 'postpone b']);
   t.same(started, []);
   t.ok(crew.isIdle());
+});
+
+t.test('what others have, or may have in a moment, is put off and not buried', async (t) => {
+  const absences = { there: 'elsewhere', gone: 'awaited', never: 'nobody' } as const;
+  const { crew, notes } = setUp(new Map(), absences);
+  for (const scraper of Object.keys(absences)) crew.receive(makeDelivery(scraper, { scraper }));
+  await turn();
+  t.same(notes, ['postpone there', 'postpone gone', 'NO_HANDLER never']);
 });
 
 t.test('after a lapse nothing starts that was delivered before', async (t) => {

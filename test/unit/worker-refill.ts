@@ -41,6 +41,22 @@ t.test('one queue has all of the room', (t) => {
   t.end();
 });
 
+t.test('one that is new gets its part at once of what the others were asked for', (t) => {
+  const { lanes, queues } = createQueues([0, 0, 0]);
+  const [first, second, third] = queues;
+  const only = (...some: (Stock | undefined)[]): Lanes =>
+    ({ queues: (lane: number) => (lane === 5 ? some : []) }) as unknown as Lanes;
+  refillLanes(only(first), 20, waiting(0));
+  refillLanes(only(first, second), 20, waiting(0));
+  t.same([first?.asked, second?.asked], [10, 10]);
+  refillLanes(lanes, 20, waiting(0));
+  t.same([first?.asked, second?.asked, third?.asked], [6, 6, 6]);
+  if (second) second.asked = 0; // six have come
+  refillLanes(lanes, 20, waiting(6));
+  t.same([first?.asked, second?.asked, third?.asked], [6, 0, 6], 'what the others have is left alone');
+  t.end();
+});
+
 t.test('several share it: no more is held than of one, and none of them is passed over', (t) => {
   const random = createRandom(11);
   for (let round = 0; round < 200; round += 1) {

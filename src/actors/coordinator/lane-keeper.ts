@@ -5,15 +5,19 @@
  *                                          ↑                                                    │
  *                                          └──── something was put there all the same (→ open) ←┘
  *
+ * What nobody has any more is left where it is for a while, and nobody meets it: workers are replaced, and the next one
+ * may be loading its scrapers already.
+ *
  * Lanes are there before anybody hears of them, and go after everybody was told. A task that is put into lanes that are
  * gone, by a schedule or by somebody who slept, is found, and they are made again.
  */
 import { setTimeout as delay } from 'node:timers/promises';
-import type { Beat } from '../../domain/beat.ts';
+import { isWorkerToBe, scrapersOf, type Beat } from '../../domain/beat.ts';
 import { messageOf } from '../../domain/failure.ts';
 import type { Routes } from '../../domain/routes.ts';
-import { planRoutes } from '../../policy/plan-routes.ts';
+import { findLacking, planRoutes, type Owner } from '../../policy/plan-routes.ts';
 import type { Log } from '../../telemetry/log.ts';
+import { createLasting } from './lasting.ts';
 
 interface RoutesRecord {
   readonly routes: Routes;
@@ -39,7 +43,7 @@ export interface LaneKeeperPorts {
 
 export interface LaneKeeperLimits {
   readonly everyMs: number;
-  /** Lanes that are of no use stay for so long: whoever left may come back. */
+  /** Whoever left may come back for so long: its tasks wait, and lanes that are of no use stay. */
   readonly keepMs: number;
 }
 
@@ -52,18 +56,22 @@ export async function keepLanes(
   limits: LaneKeeperLimits = LANE_KEEPER_DEFAULTS,
 ): Promise<void> {
   const { lanes, log } = ports;
-  const workers = new Map<string, readonly string[]>();
-  /** Since when lanes are of no use (monotonic ms). */
-  const uselessSince = new Map<string, number>();
+  const workers = new Map<string, Owner>();
+  /** Those that have not said yet which scrapers they have. */
+  const loading = new Set<string>();
+  const lacking = createLasting();
+  const lateLoading = createLasting();
+  const useless = createLasting();
   let wake = new AbortController();
   let toldImpossible = false;
   const goesOn = (): boolean => !over.aborted;
 
   await ports.watchBeats(({ key, beat }) => {
-    const scrapers =
-      beat?.role === 'worker' && beat.status === 'running' ? (beat.scrapers ?? undefined) : undefined;
-    if (scrapers?.join() === workers.get(key)?.join()) return;
-    if (scrapers) workers.set(key, scrapers);
+    const scrapers = scrapersOf(beat);
+    if (scrapers === undefined && isWorkerToBe(beat)) loading.add(key);
+    else loading.delete(key);
+    if (scrapers?.join() === workers.get(key)?.scrapers.join()) return;
+    if (scrapers) workers.set(key, { scrapers, only: beat?.only });
     else workers.delete(key);
     wake.abort();
   }, over);
@@ -78,7 +86,9 @@ export async function keepLanes(
 
   async function look(): Promise<void> {
     let record = await ports.load();
-    const planned = planRoutes(record.routes, [...workers.values()]);
+    const owners = [...workers.values()];
+    const awaited = findAwaited(findLacking(record.routes, owners));
+    const planned = planRoutes(record.routes, { workers: owners, awaited });
     if (planned.open.length + planned.closed.length > 0 && !(await lanes.isPossible())) {
       if (!toldImpossible) log.warn('lanes.impossible', { hint: 'Run `trawl topology apply`.' });
       toldImpossible = true;
@@ -97,14 +107,17 @@ export async function keepLanes(
     await closeUseless(record);
   }
 
+  /** Of those that nobody has. One that still loads may have any of them, unless it never ends to do so. */
+  function findAwaited(scrapers: readonly string[]): string[] {
+    const given = lacking.since(scrapers, limits.keepMs);
+    const stuck = lateLoading.since([...loading], limits.keepMs);
+    return loading.size > stuck.length ? [...scrapers] : without(scrapers, given);
+  }
+
   async function closeUseless(record: RoutesRecord): Promise<void> {
     const { own, open, closed } = record.routes;
-    const useless = await filter(without(open, own), (scraper) => lanes.isEmpty(scraper));
-    const now = performance.now();
-    for (const scraper of [...uselessSince.keys()])
-      if (!useless.includes(scraper)) uselessSince.delete(scraper);
-    for (const scraper of useless) if (!uselessSince.has(scraper)) uselessSince.set(scraper, now);
-    const ended = useless.filter((scraper) => now - (uselessSince.get(scraper) ?? now) >= limits.keepMs);
+    const empty = await filter(without(open, own), (scraper) => lanes.isEmpty(scraper));
+    const ended = useless.since(empty, limits.keepMs);
     if (ended.length === 0 || !goesOn()) return;
     await tell(record, {
       ...record.routes,

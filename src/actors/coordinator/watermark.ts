@@ -2,7 +2,8 @@
  * Holds the intake back while the task queue is full enough: what is not yet a task is cheap to pause, cancel and
  * reorder. Between two looks at the queue our own additions are counted, so that it is overrun by one message at most
  * per coordinator. Whoever comes after a pause goes by the old look, if there was room, while a new one is taken: a task
- * that somebody waits for need not wait for that answer too.
+ * that somebody waits for need not wait for that answer too. One such at a time: until a look has succeeded nobody else
+ * goes by the old one, and a look that failed is not repeated at once.
  */
 import { setTimeout as delay } from 'node:timers/promises';
 
@@ -22,6 +23,7 @@ export function createWatermark({ size, limit, everyMs }: WatermarkOptions): Wat
   let added = 0; // by us since then
   let underWay = 0;
   let lookedAt = Number.NEGATIVE_INFINITY;
+  let failedAt = Number.NEGATIVE_INFINITY;
   let looking: Promise<void> | undefined;
   /** Somebody was let in by an old look, and no new one has been had since. */
   let trusted = false;
@@ -51,6 +53,11 @@ export function createWatermark({ size, limit, everyMs }: WatermarkOptions): Wat
           look().catch(() => undefined); // the next one hears of it
           return;
         }
+        const restMs = failedAt + everyMs - performance.now();
+        if (restMs > 0) {
+          await delay(restMs);
+          continue;
+        }
         await look();
       }
       if (hasRoom()) return;
@@ -73,8 +80,10 @@ export function createWatermark({ size, limit, everyMs }: WatermarkOptions): Wat
       stored = await size();
       added -= before;
       trusted = false;
-    } finally {
       lookedAt = performance.now();
+    } catch (error) {
+      failedAt = performance.now();
+      throw error;
     }
   }
 }

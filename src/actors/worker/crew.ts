@@ -56,7 +56,7 @@ export interface CrewParts {
 }
 
 /** A task of a scraper that others have goes back to the queue, where one of them may meet it. */
-const ELSEWHERE_DELAY_MS = 500;
+const PUT_OFF_MS = { elsewhere: 500, awaited: 5_000 } as const;
 /** The weight of the latest task in the mean. */
 const MEAN_WEIGHT = 0.05;
 
@@ -148,14 +148,8 @@ export function createCrew(parts: CrewParts): Crew {
       return;
     }
     const scraper = ports.findScraper(spec.scraper);
-    if (!scraper && ports.isKnownElsewhere?.(spec.scraper) === true) {
-      ports.meter?.deferred('other-worker');
-      settle(delivery, settler.postpone(delivery, Date.now() + ELSEWHERE_DELAY_MS));
-      return;
-    }
     if (!scraper) {
-      const message = `no worker here knows a scraper ${JSON.stringify(spec.scraper)}`;
-      settle(delivery, settler.bury(delivery, { code: 'NO_HANDLER', message }));
+      turnAway(delivery);
       return;
     }
     const timeoutMs = scraper.timeoutMs ?? limits.timeoutMs;
@@ -163,6 +157,18 @@ export function createCrew(parts: CrewParts): Crew {
     const attempt = startAttempt({ delivery, scraper, timeoutMs, ports, onEnd: ended });
     running.add(attempt);
     lastStartMs = attempt.startedMs;
+  }
+
+  function turnAway(delivery: Delivery): void {
+    const { scraper } = delivery.task.spec;
+    const absence = ports.judgeAbsence?.(scraper) ?? 'nobody';
+    if (absence === 'nobody') {
+      const message = `no running worker has a scraper ${JSON.stringify(scraper)}, and none had it within the last minute`;
+      settle(delivery, settler.bury(delivery, { code: 'NO_HANDLER', message }));
+      return;
+    }
+    ports.meter?.deferred('other-worker');
+    settle(delivery, settler.postpone(delivery, Date.now() + PUT_OFF_MS[absence]));
   }
 
   function runningLonger(thanMs: number): number[] {

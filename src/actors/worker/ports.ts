@@ -3,6 +3,7 @@ import type { FollowUp, Outcome, Priority, TaskMessage, TaskSpec } from '../../d
 import type { PressureLimits, Strain } from '../../policy/pressure.ts';
 import type { PoisonLimits } from '../../policy/poison.ts';
 import type { SettleLimits } from '../../policy/settle.ts';
+import type { Absence } from '../../policy/standing.ts';
 import type { Fetch, SessionHandle } from '../../scrapers/page.ts';
 import type { Scraper } from '../../scrapers/scraper.ts';
 import type { Log } from '../../telemetry/log.ts';
@@ -91,8 +92,8 @@ export interface TaskMeter {
 export interface WorkerPorts {
   openLanes(listener: LaneListener): Lanes;
   findScraper(name: string): Scraper | undefined;
-  /** Whether another worker that runs has this scraper. */
-  isKnownElsewhere?(scraper: string): boolean;
+  /** Who may have a scraper that this worker lacks. Absent: nobody. */
+  judgeAbsence?(scraper: string): Absence;
   /** Stores the one outcome of a task, if it has none yet. Never rejects. */
   storeOutcome(outcome: Outcome, acceptSeq: number): Promise<StoreOutcome>;
   /** Stores the next attempt: to be delivered at this time, at once, or when nothing holds it back. Never rejects. */

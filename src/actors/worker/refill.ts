@@ -24,6 +24,9 @@ function refillLane(
     return;
   }
   const share = Math.max(1, Math.floor(target / queues.length));
+  // A queue that was alone has all of the room asked for; one that is new must not wait until that has come or expired.
+  if (queues.some((queue) => queue.requested() === 0))
+    withdrawQueues(queues.filter((queue) => queue.requested() > share));
   const asked = queues.reduce((sum, queue) => sum + queue.requested(), 0);
   let room = Math.max(target, queues.length) - held - asked;
   for (const queue of [...queues]) {

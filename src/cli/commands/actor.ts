@@ -50,7 +50,10 @@ export const actorCommands: readonly Command[] = [...STANDING_ROLES, 'all' as co
 
 function workerOptions(yargs: Argv): Argv {
   return yargs
-    .option('scraper', { type: 'string', describe: 'Work for this scraper alone' })
+    .option('scraper', {
+      type: 'string',
+      describe: 'Work for this scraper alone, and leave the tasks of others to other workers',
+    })
     .option('until-empty', { type: 'boolean', default: false, describe: 'End when nothing is left to do' })
     .option('run-id', { type: 'string', describe: 'End when nothing is left to do of this run' });
 }

@@ -10,6 +10,8 @@ export interface Guard {
   readonly fits?: number | undefined;
   /** What keeps them from being more: `cores` or `memory`. */
   readonly fitsBy?: string | undefined;
+  /** Workers that there may be, those elsewhere included, because somebody has said so: also before the least number. */
+  readonly most?: number | undefined;
 }
 
 export interface Capped {
@@ -38,8 +40,17 @@ export function applyCaps(
     if (guard.fits !== undefined) cap(Math.max(size, guard.fits), guard.fitsBy ?? 'memory');
   }
   cap(limits.max, 'max');
-  if (workers < limits.min) return { workers: limits.min, limitedBy: wanted < limits.min ? [] : limitedBy };
+  if (workers < limits.min) {
+    workers = limits.min;
+    if (wanted < limits.min) limitedBy = [];
+  }
+  if (guard?.most !== undefined) cap(Math.max(size, guard.most), 'machine');
   return { workers, limitedBy };
+}
+
+/** Workers that there always are, as far as there is a place for them. */
+export function leastWorkers(size: number, guard: Guard | undefined, limits: ScaleLimits): number {
+  return Math.min(limits.min, Math.max(size, guard?.most ?? Infinity));
 }
 
 /** One at least: without anybody who asks, nobody would notice that egress is there again. */

@@ -7,7 +7,7 @@
  *   none, and work is there       → up, at once: nobody could tell of anything to wait for
  *   otherwise                     → what the policy needs, within the caps, after its cooldown
  */
-import { applyCaps, type Guard } from './caps.ts';
+import { applyCaps, leastWorkers, type Guard } from './caps.ts';
 import { restsUntil, type LastChanges } from './cooldown.ts';
 import type { PolicyName, ScaleLimits } from './limits.ts';
 import { backlogOf, type Load } from './load.ts';
@@ -82,7 +82,8 @@ export function decide(facts: ScaleFacts, limits: ScaleLimits): ScaleDecision {
     inputs: { ...inputs, ...more },
   });
 
-  if (from < limits.min) return answer('repair', limits.min, 'below-min');
+  const least = leastWorkers(from, guard, limits);
+  if (from < least) return answer('repair', least, 'below-min');
   if (from > limits.max) return answer('down', limits.max, 'above-max');
   if (to === from) return answer('hold', from, limitedBy.length > 0 ? 'limited' : 'steady');
   if (from === 0) return answer('up', to, 'from-zero');

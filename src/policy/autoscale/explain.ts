@@ -64,6 +64,7 @@ const LIMITS: Readonly<Record<string, (inputs: ScaleInputs) => string>> = {
     guard?.factors.includes('memory') === false
       ? `no more than ${guard.fits ?? 0} fit into the memory of this machine`
       : 'the memory of this machine is nearly full',
+  machine: ({ guard }) => `no more than ${guard?.most ?? 0}, as many as may run on this machine`,
   disk: () => 'the disk of this machine is nearly full',
   load: () => 'the load of this machine is too high',
 };
