@@ -33,6 +33,21 @@ t.test('mistakes are told in words, with a way out and an exit code', async (t) 
       { code: 3, stderr: /no NATS server answers[\s\S]*trawl up/ },
     ],
     [
+      'no server, by the short flag, of a command that hides it',
+      ['config', '--nats', 'redis://127.0.0.1:1'],
+      { code: 2, stderr: /nats-url.*nats/ },
+    ],
+    [
+      'a setting before the command',
+      ['--nats-url', 'nats://127.0.0.1:1', 'status'],
+      { code: 3, stderr: /:1/ },
+    ],
+    [
+      'no server, by the short flag',
+      ['status', '--nats', 'nats://127.0.0.1:1'],
+      { code: 3, stderr: /127\.0\.0\.1:1/ },
+    ],
+    [
       'no server for doctor',
       ['doctor', '--nats-url', 'nats://127.0.0.1:1'],
       { code: 1, stdout: /FAIL {2}nats-server/ },
@@ -72,6 +87,14 @@ t.test('every command has help with an example', async (t) => {
     t.match(help, { code: 0, stdout: /Examples:\n +trawl / }, command);
   }
   t.notMatch(stdout, /supervise/, 'what is for machines is not shown');
+  const status = await trawl.run('status', '--help');
+  t.match(status.stdout, /--nats-url, --nats /, 'settings that matter to the command are shown');
+  t.notMatch(status.stdout, /--autoscale-/, 'and no others, though they work');
+  t.match(
+    await trawl.run('proxies', '--help'),
+    { stdout: /--id / },
+    'an option with the name of a setting is shown',
+  );
 });
 
 t.test('the configuration file of the working folder counts, and its mistakes have lines', async (t) => {
