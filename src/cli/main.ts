@@ -2,7 +2,7 @@
 /** The program: argv → one command → an exit code. */
 import yargs, { type Argv } from 'yargs';
 import { hideBin } from 'yargs/helpers';
-import { flagOptions } from '../config/flags.ts';
+import { flagOptions, type FlagOption } from '../config/flags.ts';
 import { asFailure, Failure } from '../domain/failure.ts';
 import { VERSION } from '../version.ts';
 import type { Command, CommandContext, Effect, SingleNeed } from './command.ts';
@@ -73,7 +73,6 @@ function createParser(words: string[], execute: Execute): Argv {
     .usage('$0 <command>\n\nA distributed scraping cluster on NATS JetStream.')
     .version(VERSION)
     .option('json', { type: 'boolean', default: false, describe: 'Answer with JSON on stdout' })
-    .options(hidden(flagOptions()))
     .parserConfiguration({ 'camel-case-expansion': false, 'duplicate-arguments-array': true })
     .demandCommand(1, 'Say what to do: trawl <command>. `trawl --help` lists the commands.')
     .recommendCommands()
@@ -95,7 +94,8 @@ function addCommand(parser: Argv, command: Command, execute: Execute): void {
     command.usage,
     command.describe as string, // yargs takes `false` too; its types do not know
     (yargs) => {
-      yargs.options(flagOptions(command.sections));
+      // In one go: what was hidden once stays hidden.
+      yargs.options({ ...hidden(flagOptions(), command.own), ...flagOptions(command.sections) });
       for (const [example, meaning] of command.examples) yargs.example(example, meaning);
       if (command.single) yargs.options(SINGLE_OPTIONS);
       return command.options?.(yargs) ?? yargs;
@@ -105,6 +105,13 @@ function addCommand(parser: Argv, command: Command, execute: Execute): void {
 }
 
 /** Every setting works with every command; help lists those that matter to it. */
-function hidden(options: ReturnType<typeof flagOptions>): Record<string, { type: 'string'; hidden: true }> {
-  return Object.fromEntries(Object.keys(options).map((name) => [name, { type: 'string', hidden: true }]));
+function hidden(
+  options: ReturnType<typeof flagOptions>,
+  own: readonly string[] = [],
+): Record<string, FlagOption & { hidden: true }> {
+  return Object.fromEntries(
+    Object.entries(options)
+      .filter(([name]) => !own.includes(name))
+      .map(([name, option]) => [name, { ...option, hidden: true } as const]),
+  );
 }

@@ -18,53 +18,75 @@ import { createSchedules } from '../nats/schedules.ts';
 import { shareBeats, type FollowBeats } from '../nats/shared-beats.ts';
 import { findLostLife } from '../policy/actor-event.ts';
 import { countTasks, finalCounts } from '../policy/counters.ts';
-import type { Actor } from '../runtime/actor.ts';
+import { followStop, type Actor, type Stop } from '../runtime/actor.ts';
 import { createRedrive, type Redrive } from '../services/redrive.ts';
 import { createScheduleServices } from '../services/schedules.ts';
-import { COORDINATOR_DEFAULTS, createCoordinatorActor, type CoordinatorTools } from './coordinator-parts.ts';
+import {
+  COORDINATOR_DEFAULTS,
+  createCoordinatorActor,
+  type CoordinatorSurroundings,
+  type CoordinatorTools,
+} from './coordinator-parts.ts';
 import { createSteeringVerbs } from './coordinator-verbs.ts';
 import { keepPast } from './keep-past.ts';
 import { loadInputCheck } from './load-scrapers.ts';
-import type { ActorParts } from './roles.ts';
 
 const HOUSEKEEPING_EVERY_MS = 500;
 const MAX_PAYLOAD_BYTES = 1_048_576;
 
-export function createClusterCoordinator(parts: ActorParts): Actor {
-  const { runs, tasks } = parts.config;
+/** What it does beside taking submissions in is no less its work: when that fails, the actor ends and is started again. */
+export function createClusterCoordinator(parts: CoordinatorSurroundings): Actor {
   return {
     role: 'coordinator',
     async run(stop) {
-      const watched = await watchPauses(parts.bucket, stop.abort);
-      const followBeats = shareBeats(parts.bucket, { log: parts.log, signal: stop.abort });
-      const side = createSideWork(parts, { watched, followBeats });
-      const checkInput = await loadInputCheck(parts.config, parts.log);
-      const coordinator = createCoordinatorActor(
-        { ...parts, checkInput, followBeats },
-        {
-          limits: {
-            ...COORDINATOR_DEFAULTS,
-            promotion: { maxActivePerScraper: runs.maxActivePerScraper, maxActive: runs.maxActive },
-            runEnd: { idleEndMs: runs.idleEnd },
-            watermark: tasks.watermark,
-          },
-          verbs: (tools) => ({
-            ...side.begin(tools, stop.quiet),
-          }),
-        },
-      );
-      await coordinator.run(stop);
-      await side.end();
+      const own = followStop(stop, parts.config.actor.grace);
+      try {
+        await runAll(own.stop, () => own.quiet());
+      } finally {
+        own.abort();
+        own.settled();
+      }
     },
   };
+
+  async function runAll(stop: Stop, failed: () => void): Promise<void> {
+    const { runs, tasks } = parts.config;
+    const watched = await watchPauses(parts.bucket, stop.abort);
+    const followBeats = shareBeats(parts.bucket, { log: parts.log, signal: stop.abort });
+    const side = createSideWork(parts, { watched, followBeats, failed });
+    const checkInput = await loadInputCheck(parts.config, parts.log);
+    const coordinator = createCoordinatorActor(
+      { ...parts, checkInput, followBeats },
+      {
+        limits: {
+          ...COORDINATOR_DEFAULTS,
+          promotion: { maxActivePerScraper: runs.maxActivePerScraper, maxActive: runs.maxActive },
+          runEnd: { idleEndMs: runs.idleEnd },
+          watermark: tasks.watermark,
+        },
+        verbs: (tools) => ({
+          ...side.begin(tools, stop.quiet),
+        }),
+      },
+    );
+    await coordinator.run(stop);
+    await side.end();
+  }
 }
 
 type Verbs = ReturnType<typeof createScheduleServices>;
 
+interface SideParts {
+  readonly watched: PauseWatch;
+  readonly followBeats: FollowBeats;
+  /** It cannot go on; `end` tells why. */
+  readonly failed: () => void;
+}
+
 /** What a coordinator does beside taking submissions in: fires schedules, and keeps house when it is the one to. */
 function createSideWork(
-  parts: ActorParts,
-  { watched, followBeats }: { readonly watched: PauseWatch; readonly followBeats: FollowBeats },
+  parts: CoordinatorSurroundings,
+  { watched, followBeats, failed }: SideParts,
 ): {
   begin(tools: CoordinatorTools, quiet: AbortSignal): Verbs;
   end(): Promise<void>;
@@ -116,7 +138,7 @@ function createSideWork(
           ),
         ]);
       work = Promise.all([loop.run(quiet), leadHouse(parts, quiet, keep)]).finally(() => due.close());
-      work.catch((error: unknown) => log.error('coordinator.side-work-failed', { reason: error }));
+      work.catch(failed);
       const scheduleVerbs = createScheduleServices({
         schedules,
         loop,
@@ -133,7 +155,7 @@ function createSideWork(
 
 /** One coordinator keeps house; not always the one that keeps the runs. */
 function leadHouse(
-  { bucket, config, id, log }: ActorParts,
+  { bucket, config, id, log }: CoordinatorSurroundings,
   quiet: AbortSignal,
   keep: (over: AbortSignal) => Promise<unknown>,
 ): Promise<void> {
@@ -151,7 +173,7 @@ function leadHouse(
 }
 
 function createHousekeeper(
-  { config, connection, names, bucket, log }: ActorParts,
+  { config, connection, names, bucket, log }: CoordinatorSurroundings,
   tools: CoordinatorTools,
   redrive: Redrive,
 ): Housekeeping {

@@ -16,7 +16,9 @@ import { createPublisher } from '../nats/publisher.ts';
 import { keepTally } from '../nats/tally.ts';
 import { createStop, type Actor, type StopControl } from '../runtime/actor.ts';
 import { createCleanup, type Cleanup } from '../runtime/cleanup.ts';
+import { systemClock } from '../runtime/clock.ts';
 import { createGate } from '../runtime/gate.ts';
+import { noLongerThan } from '../runtime/no-longer-than.ts';
 import { createUsageReader } from '../runtime/own-usage.ts';
 import { isProcessRunning } from '../runtime/place.ts';
 import { watchLoopDelay } from '../telemetry/loop-delay.ts';
@@ -30,6 +32,9 @@ import { createVerbs } from './control-verbs.ts';
 import { createActorId, firstBeat } from './first-beat.ts';
 import { requireTopology } from './require-topology.ts';
 import { loadRole, type CreateActor } from './roles.ts';
+
+/** Whoever stops an actor waits for no more than a few seconds, and then kills it with all that it has not undone. */
+const LAST_NEWS_MAX_MS = 2_000;
 
 export interface Running {
   readonly role: Role;
@@ -240,7 +245,7 @@ async function openPage(
   return page;
 }
 
-/** What the actor has to tell the cluster is stored before its connection closes. */
+/** What the actor has to tell the cluster is stored before its connection closes, unless the server keeps silent. */
 async function openNews({ config, names, log, cleanup }: Life, connection: Connection): Promise<Announce> {
   const publisher = await createPublisher(connection, {
     stream: names.stream('EVENTS'),
@@ -251,7 +256,7 @@ async function openNews({ config, names, log, cleanup }: Life, connection: Conne
     log,
   });
   cleanup.add('news', async () => {
-    if (connection.isUp()) await publisher.flush();
+    if (connection.isUp()) await noLongerThan(systemClock, LAST_NEWS_MAX_MS, publisher.flush());
     await publisher.close();
   });
   return createAnnounce(publisher, { names, log });

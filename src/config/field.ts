@@ -8,19 +8,26 @@ export interface Field<T> {
   readonly doc: string;
   /** Instead of the flag made from the path. */
   readonly flag: string | undefined;
+  /** Accepted beside the flag, and the same to the parser. */
+  readonly flagAlias: string | undefined;
   /** Accepted beside the variable made from the path, which wins over it. */
   readonly envAlias: string | undefined;
 }
 
 export interface FieldNames {
   readonly flag?: string;
+  readonly flagAlias?: string;
   readonly envAlias?: string;
 }
 
 export function field<T>(parser: Parser<T>, fallback: string, doc: string, names: FieldNames = {}): Field<T> {
-  return { parser, default: fallback, doc, flag: names.flag, envAlias: names.envAlias };
+  return { parser, default: fallback, doc, ...allNames(names) };
 }
 
 export function optional<T>(parser: Parser<T>, doc: string, names: FieldNames = {}): Field<T | undefined> {
-  return { parser, default: undefined, doc, flag: names.flag, envAlias: names.envAlias };
+  return { parser, default: undefined, doc, ...allNames(names) };
+}
+
+function allNames({ flag, flagAlias, envAlias }: FieldNames): Pick<Field<unknown>, keyof FieldNames> {
+  return { flag, flagAlias, envAlias };
 }

@@ -46,7 +46,10 @@ export const fields = {
     'File that says of each scraper whether its runs take place in the process of `trawl run` or on the cluster; config/examples/countries/registry.yaml shows how. It may be absent',
   ),
   nats: {
-    url: field(servers, 'nats://127.0.0.1:4222', 'The servers of NATS', { envAlias: 'NATS_URL' }),
+    url: field(servers, 'nats://127.0.0.1:4222', 'The servers of NATS', {
+      flagAlias: 'nats',
+      envAlias: 'NATS_URL',
+    }),
     user: optional(text, 'User name at NATS'),
     password: optional(secret, 'Password of that user'),
     token: optional(secret, 'Token, where the servers ask for one instead of a user'),

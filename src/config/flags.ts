@@ -8,6 +8,7 @@ import type { Raw } from './parsers.ts';
 /** In the form that yargs takes. All are text, so that one parser reads flags, environment and file alike. */
 export interface FlagOption {
   readonly type: 'string';
+  readonly alias?: string;
   readonly describe: string;
   readonly group: string;
   readonly defaultDescription?: string;
@@ -25,8 +26,13 @@ export function flagOptions(sections?: readonly SectionName[]): Record<string, F
   };
   for (const { flag, field, section } of settings) {
     if (sections !== undefined && !sections.includes(section)) continue;
-    const option: FlagOption = { type: 'string', describe: field.doc, group: groupOf(section) };
-    options[flag] = field.default === undefined ? option : { ...option, defaultDescription: field.default };
+    options[flag] = {
+      type: 'string',
+      ...(field.flagAlias !== undefined && { alias: field.flagAlias }),
+      describe: field.doc,
+      group: groupOf(section),
+      ...(field.default !== undefined && { defaultDescription: field.default }),
+    };
   }
   return options;
 }

@@ -13,12 +13,13 @@ export function renderConfigTable(): string {
 
 function renderRow(setting: Setting): readonly string[] {
   const { path, field, env, flag } = setting;
+  const flags = field.flagAlias === undefined ? [flag] : [flag, field.flagAlias];
   const allowed = describeAllowed(setting);
   return [
     code(path),
     field.default === undefined ? '' : code(field.default),
     env.map(code).join(', '),
-    code(`--${flag}`),
+    flags.map((name) => code(`--${name}`)).join(', '),
     escape(allowed === undefined ? `${field.doc}.` : `${field.doc}. ${allowed}`),
   ];
 }

@@ -11,7 +11,7 @@ import type { ContextNames } from './context-file.ts';
 import { createFurtherWorkers } from './further-workers.ts';
 import { untilHealthy } from './health.ts';
 import { readClusterName } from './home.ts';
-import { logFile, nodePaths, passwordFile, planPorts, type Layout } from './layout.ts';
+import { clientUrl, logFile, nodePaths, passwordFile, planPorts, type Layout } from './layout.ts';
 import { actorStopMs, NATS_STOP_MAX_MS } from './leftovers.ts';
 import { rotateLog } from './log-file.ts';
 import { APP_USER } from './nats-conf.ts';
@@ -57,7 +57,7 @@ export function createCluster(
 ): Cluster {
   const cluster = readClusterName(layout);
   const ports = planPorts(plan);
-  const urls = ports.client.map((port) => `nats://127.0.0.1:${port}`);
+  const urls = ports.client.map(clientUrl);
   const startedAt = new Date().toISOString();
   let phase: ClusterState['phase'] = 'starting';
   let recorded = false;

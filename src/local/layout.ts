@@ -123,6 +123,11 @@ export function prometheusPort(portBase: number): number {
   return PROMETHEUS_PORT + portBase - CLIENT_PORT;
 }
 
+/** Where clients of this machine reach the server that has this port. */
+export function clientUrl(port: number): string {
+  return `nats://127.0.0.1:${port}`;
+}
+
 /** The ports that are known beforehand. */
 export function allPorts(ports: ClusterPorts): number[] {
   const { client, routes, monitor, http } = ports;

@@ -1,6 +1,7 @@
 /** An id that this process holds: its beats, and what becomes of them when NATS is away. */
 import { parseBeat, type Beat, type BeatPatch } from '../domain/beat.ts';
 import { Failure, messageOf } from '../domain/failure.ts';
+import { systemClock, type Clock } from '../runtime/clock.ts';
 import type { Log } from '../telemetry/log.ts';
 import { decode, encodeJson } from '../wire/codec.ts';
 import { isConflict, type Bucket, type Entry } from './bucket.ts';
@@ -10,6 +11,7 @@ export interface IdentityOptions {
   readonly log: Log;
   /** What has changed by itself since the last beat: work in flight, the delay of the event loop. */
   readonly measure?: () => BeatPatch;
+  readonly clock?: Pick<Clock, 'after'>;
 }
 
 export interface Identity {
@@ -36,7 +38,7 @@ export interface Claimed extends IdentityOptions {
 }
 
 export function createIdentity(bucket: Bucket, claimed: Claimed): Identity {
-  const { key, deadAfterMs: ttlMs, measure } = claimed;
+  const { key, deadAfterMs: ttlMs, measure, clock = systemClock } = claimed;
   const log = claimed.log.child({ role: claimed.beat.role, id: claimed.beat.id });
   const lost = new AbortController();
   let { beat, revision } = claimed;
@@ -45,7 +47,7 @@ export function createIdentity(bucket: Bucket, claimed: Claimed): Identity {
   let streak = 0;
   let waiting = 0;
   let queue = Promise.resolve();
-  let timer: NodeJS.Timeout | undefined;
+  let stopBeating = (): void => undefined;
   let ended = false;
   const isLost = (): boolean => lost.signal.aborted;
 
@@ -53,15 +55,21 @@ export function createIdentity(bucket: Bucket, claimed: Claimed): Identity {
     beat: () => beat,
     update: send,
     start(intervalMs) {
-      clearInterval(timer);
-      // A beat that is still under way stands for this one.
-      timer = setInterval(() => void (waiting === 0 && send({})), intervalMs);
+      stopBeating();
+      const goOn = (): void => {
+        stopBeating = clock.after(intervalMs, () => {
+          goOn();
+          // A beat that is still under way stands for this one.
+          if (waiting === 0) void send({});
+        });
+      };
+      goOn();
     },
     failures: () => failures,
     storedAt: () => storedAt,
     lost: lost.signal,
     async end() {
-      clearInterval(timer);
+      stopBeating();
       const stopped = send({ status: 'stopped', inFlight: 0 });
       ended = true;
       await stopped;
@@ -123,7 +131,7 @@ export function createIdentity(bucket: Bucket, claimed: Claimed): Identity {
 
   function lose(error: unknown): never {
     if (isConflict(error)) {
-      clearInterval(timer);
+      stopBeating();
       log.error('beat.lost', { reason: messageOf(error) });
       lost.abort(error);
     }

@@ -9,7 +9,7 @@
  * old one. What a leader does outside the bucket it must do only while `signal` is not aborted.
  */
 import { setTimeout as delay } from 'node:timers/promises';
-import { asFailure, messageOf, type FailureCode } from '../domain/failure.ts';
+import { asFailure, Failure, messageOf, type FailureCode } from '../domain/failure.ts';
 import type { Log } from '../telemetry/log.ts';
 import { keys } from '../wire/names.ts';
 import type { Bucket } from './bucket.ts';
@@ -22,7 +22,7 @@ export interface LeaderOptions {
   readonly owner: string;
   readonly log: Log;
   readonly quiet: AbortSignal;
-  /** Runs for one term. The signal aborts when the term is lost or `quiet` is; then it must end. */
+  /** Runs for one term. The signal aborts when the term is lost, when `quiet` is, and when `lead` ends; then it must end. */
   readonly lead: (term: Lock, signal: AbortSignal) => Promise<void>;
 }
 
@@ -76,6 +76,8 @@ async function serve({ name, log, quiet, lead }: LeaderOptions, term: Lock): Pro
     log.warn('leader.term-cut', { lock: name, reason: messageOf(error) });
   } finally {
     for (const signal of signals) signal.removeEventListener('abort', end);
+    // Whatever of the term outlives a `lead` that ended early ends before somebody else may lead.
+    over.abort(new Failure('CANCELLED', 'the term is over'));
     if (term.lost.aborted) log.warn('leader.deposed', { lock: name, reason: messageOf(term.lost.reason) });
     await term.release();
     if (!term.lost.aborted) log.info('leader.stepped-down', { lock: name });

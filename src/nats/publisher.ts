@@ -53,8 +53,8 @@ export interface Publisher {
   /** Never rejects. Beyond the window the message waits in line. */
   publish(message: Outgoing): Promise<PublishOutcome>;
   /**
-   * The outcomes of all of them, when the last one is known; never rejects. Cheaper than as many single messages. Not
-   * more than the window has room for at once, and no subject twice.
+   * The outcomes of all of them, when the last one is known; never rejects. Cheaper than as many single messages while
+   * the window has room for all of them at once. No subject twice.
    */
   publishMany(messages: readonly Outgoing[]): Promise<readonly PublishOutcome[]>;
   /** Undefined while the window has room; else a promise of room. */

@@ -14,7 +14,8 @@ export interface Finding {
 export interface Facts {
   readonly nodeVersion: string;
   readonly server: { readonly version: string; readonly name: string } | undefined;
-  readonly serverProblem?: string;
+  /** Why there is none, and what whoever failed to connect says to do about it. */
+  readonly serverProblem?: { readonly detail: string; readonly todo: string | undefined };
   readonly jetstream: boolean;
   readonly topology: readonly {
     readonly name: string;
@@ -25,6 +26,8 @@ export interface Facts {
   readonly syncAlways: boolean | undefined;
   readonly durability: 'always' | 'interval';
   readonly clockSkewMs: number | undefined;
+  /** Whether the servers to use are those that a local cluster would start. */
+  readonly isLocal: boolean;
   readonly ports: readonly {
     readonly port: number;
     readonly use: string;
@@ -42,7 +45,7 @@ export function diagnose(facts: Facts): Finding[] {
   if (facts.server) findings.push(checkJetstream(facts));
   if (facts.server && facts.jetstream)
     findings.push(checkTopology(facts), checkDurability(facts), checkClock(facts));
-  findings.push(...facts.ports.map(checkPort), checkDisk(facts));
+  findings.push(...facts.ports.map((port) => checkPort(facts, port)), checkDisk(facts));
   return findings;
 }
 
@@ -60,13 +63,9 @@ function checkNode({ nodeVersion }: Facts): Finding {
 function checkServer({ server, serverProblem }: Facts): Finding {
   const check = 'nats-server';
   if (!server) {
-    const detail = serverProblem ?? 'no server answers';
-    return {
-      check,
-      level: 'fail',
-      detail,
-      todo: 'Start the local cluster with `trawl up`, or set nats.url.',
-    };
+    const detail = serverProblem?.detail ?? 'no server answers';
+    const todo = serverProblem?.todo ?? 'Start the local cluster with `trawl up`, or set nats.url.';
+    return { check, level: 'fail', detail, todo };
   }
   const detail = `${server.name}, version ${server.version}`;
   if (isAtLeast(server.version, MIN_SERVER_VERSION)) return { check, level: 'ok', detail };
@@ -134,16 +133,18 @@ function checkClock({ clockSkewMs }: Facts): Finding {
   return { check, level: skewMs < SKEW_FAIL_MS ? 'warn' : 'fail', detail, todo };
 }
 
-function checkPort({ port, use, state }: Facts['ports'][number]): Finding {
+function checkPort({ server, isLocal }: Facts, { port, use, state }: Facts['ports'][number]): Finding {
   const check = 'port';
   if (state === 'ours') return { check, level: 'ok', detail: `${port} (${use}) is ours` };
   if (state === 'free') return { check, level: 'ok', detail: `${port} (${use}) is free` };
-  return {
-    check,
-    level: 'fail',
-    detail: `${port} (${use}) is taken by another program`,
-    todo: 'Stop it, or move the cluster with local.portBase (--local-port-base).',
-  };
+  const detail = `${port} (${use}) is taken by another program`;
+  // Where another server is used, or has the place of ours, nobody misses the port until a local cluster is to start.
+  if (server || !isLocal) {
+    const todo = 'Only a local cluster would need it: move that with local.portBase (--port-base) first.';
+    return { check, level: 'warn', detail, todo };
+  }
+  const todo = 'Stop it, or move the cluster with local.portBase (--port-base).';
+  return { check, level: 'fail', detail, todo };
 }
 
 function checkDisk({ disk }: Facts): Finding {

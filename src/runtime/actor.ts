@@ -71,6 +71,26 @@ export function createStop(graceMs: number): StopControl {
   }
 }
 
+/** A stop of one's own that follows another: for whoever may have to end before that one says so. */
+export function followStop({ quiet, abort }: Stop, graceMs: number): StopControl {
+  const own = createStop(graceMs);
+  const steps: [AbortSignal, () => void][] = [
+    [quiet, () => own.drain()], // its grace is the other's, who aborts at the end of it
+    [abort, () => own.abort()],
+  ];
+  for (const [signal, step] of steps) {
+    if (signal.aborted) step();
+    else signal.addEventListener('abort', step, { once: true });
+  }
+  return {
+    ...own,
+    settled() {
+      for (const [signal, step] of steps) signal.removeEventListener('abort', step);
+      own.settled();
+    },
+  };
+}
+
 /** Resolves when the signal aborts; for actors that only wait. */
 export function untilAborted(signal: AbortSignal): Promise<void> {
   return new Promise((resolve) => {

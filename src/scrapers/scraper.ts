@@ -30,11 +30,14 @@ export interface ScraperContext<Input = Readonly<Record<string, unknown>>, Item 
   readonly enqueue: Enqueue;
   /** A long task says that it lives; one that says nothing for the length of a lease loses it. */
   readonly progress: () => void;
-  /** Runs `use` while nobody else in the cluster holds this key; if somebody does, the task is deferred, not failed. */
+  /**
+   * Runs `use` while nobody else in the cluster holds this key; if somebody does, the task is deferred, not failed. So it
+   * is when the lock is lost meanwhile: the signals abort, and the attempt does not count, whatever it returns.
+   */
   readonly withLock: <T>(key: string, use: (signal: AbortSignal) => Promise<T>) => Promise<T>;
   /** What `setup` returned. */
   readonly shared: Shared;
-  /** Aborts at the hard timeout, when the task is cancelled, and when the worker must stop. */
+  /** Aborts at the hard timeout, when the task is cancelled, when it has lost a lock, and when the worker must stop. */
   readonly signal: AbortSignal;
   readonly log: Log;
 }

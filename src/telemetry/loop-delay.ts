@@ -26,7 +26,10 @@ interface Tally {
 
 /** Each look wakes the process: five times a second cost an idle one 0.07 % of a core, twenty times three times that. */
 const INTERVAL_MS = 200;
-/** A loop that has had next to nothing to do for a while holds nobody up, and is looked at this often. */
+/**
+ * A loop that has had next to nothing to do for a while holds nobody up, and is looked at this often. What happens
+ * between two looks would be over before the next one: the end of every turn that something else has caused is watched.
+ */
 const CALM_INTERVAL_MS = 2_000;
 const CALM_UTILIZATION = 0.1;
 const CALM_LOOKS = 10;
@@ -38,9 +41,20 @@ export function watchLoopDelay(): LoopDelay {
   let intervalMs = INTERVAL_MS;
   let calmLooks = 0;
   let utilization = performance.eventLoopUtilization();
+  let activeMs = 0;
+  let longestTurnMs = 0;
+  let turn: NodeJS.Immediate | undefined;
+  /** Nobody is woken by it: an immediate that is no reason to go on waits for one. */
+  const watchTurns = (): void => {
+    const { active } = performance.eventLoopUtilization();
+    longestTurnMs = Math.max(longestTurnMs, active - activeMs);
+    activeMs = active;
+    turn = setImmediate(watchTurns).unref();
+  };
   const look = (): void => {
     const now = performance.now();
-    const lateMs = Math.max(0, now - last - intervalMs);
+    const lateMs = Math.max(0, now - last - intervalMs, longestTurnMs);
+    longestTurnMs = 0;
     worstMs = Math.max(worstMs, lateMs);
     last = now;
     for (const tally of tallies) {
@@ -53,10 +67,22 @@ export function watchLoopDelay(): LoopDelay {
     const isCalm = performance.eventLoopUtilization(utilization, before).utilization < CALM_UTILIZATION;
     calmLooks = isCalm ? calmLooks + 1 : 0;
     intervalMs = calmLooks >= CALM_LOOKS ? CALM_INTERVAL_MS : INTERVAL_MS;
+    if (intervalMs === INTERVAL_MS) {
+      clearImmediate(turn);
+      turn = undefined;
+    } else if (turn === undefined) {
+      activeMs = utilization.active;
+      turn = setImmediate(watchTurns).unref();
+    }
     timer = setTimeout(look, intervalMs).unref();
   };
   let timer = setTimeout(look, intervalMs).unref();
-  return { ...openReader(), maxMs: () => worstMs, openReader, stop: () => clearTimeout(timer) };
+  return { ...openReader(), maxMs: () => worstMs, openReader, stop };
+
+  function stop(): void {
+    clearTimeout(timer);
+    clearImmediate(turn);
+  }
 
   function openReader(): LoopReader {
     const tally: Tally = { maxMs: 0, sumMs: 0, looks: 0 };

@@ -11,7 +11,7 @@ import { createPublisher, type Outgoing } from '../../src/nats/publisher.ts';
 import { publishAll } from '../../src/nats/publisher/all.ts';
 import { startNatsServer } from '../kit/nats-server.ts';
 import { projectRoot } from '../../src/project-root.ts';
-import { openBench } from './harness/report.ts';
+import { openBench, target } from './harness/report.ts';
 import { measure, median, type Sample } from './measure.ts';
 import { withTeardown } from './stage.ts';
 
@@ -37,6 +37,7 @@ interface Row extends Sample {
 
 const STREAM = 'BENCH';
 const ONE_BY_ONE = 'js.publish, one by one';
+const OURS = 'publisher, plain';
 const PAYLOAD = new Uint8Array(200).fill(0x61);
 const CONCURRENCY = 500;
 const HEADINGS = ['sync / method', 'per second', 'min', 'max', '× one by one', 'client µs', 'server µs'];
@@ -45,7 +46,7 @@ const METHODS: readonly Method[] = [
   { name: ONE_BY_ONE, count: { interval: 3_000, always: 1_000 }, run: oneByOne },
   { name: `js.publish, ${CONCURRENCY} at once`, count: { interval: 10_000, always: 2_000 }, run: manyAtOnce },
   {
-    name: 'publisher, plain',
+    name: OURS,
     count: { interval: 60_000, always: 30_000 },
     run: (bench, subjects) => pipelined(bench, subjects, {}),
   },
@@ -73,7 +74,10 @@ await withTeardown(async (t) => {
   }
   bench.finish({
     tables: [{ title: `${PAYLOAD.length} bytes a message`, head: HEADINGS, rows: summarize(rows) }],
-    targets: [],
+    targets: [
+      target('publisher, messages a second', rateOf(rows, 'interval', OURS), { min: 60_000 }),
+      target('publisher, messages a second, each synced', rateOf(rows, 'always', OURS), { min: 30_000 }),
+    ],
     absent: [],
     checks: [],
     versions: { 'nats-server': natsServer },
@@ -134,13 +138,24 @@ async function addLedger({ jsm }: Connection): Promise<void> {
   await jsm.streams.add({ ...definition, name: STREAM, subjects: ['bench.>'] });
 }
 
+function samplesOf(rows: readonly Row[], sync: Sync, method: string): Row[] {
+  return rows.filter((row) => row.sync === sync && row.method === method);
+}
+
+function perSecond({ count, ms }: Sample): number {
+  return (count / ms) * 1_000;
+}
+
+function rateOf(rows: readonly Row[], sync: Sync, method: string): number {
+  return median(samplesOf(rows, sync, method).map(perSecond));
+}
+
 function summarize(rows: readonly Row[]): string[][] {
-  const rateOf = ({ count, ms }: Sample): number => (count / ms) * 1_000;
   return (['interval', 'always'] as const).flatMap((sync) => {
-    const of = (method: string): Row[] => rows.filter((row) => row.sync === sync && row.method === method);
-    const base = median(of(ONE_BY_ONE).map(rateOf));
+    const of = (method: string): Row[] => samplesOf(rows, sync, method);
+    const base = rateOf(rows, sync, ONE_BY_ONE);
     return METHODS.map(({ name }) => {
-      const rates = of(name).map(rateOf);
+      const rates = of(name).map(perSecond);
       const client = median(of(name).map(({ clientCpuUs, count }) => clientCpuUs / count));
       const server = median(of(name).map(({ serverCpuUs, count }) => (serverCpuUs ?? NaN) / count));
       return [

@@ -5,6 +5,7 @@ import { text } from 'node:stream/consumers';
 import type { Beat } from '../../src/domain/beat.ts';
 import { openBucket } from '../../src/nats/bucket.ts';
 import { watchBeats } from '../../src/nats/beats.ts';
+import { askActor } from '../../src/nats/mailbox.ts';
 import { createNames } from '../../src/wire/names.ts';
 import { quietLog, startNatsServer } from '../kit/nats-server.ts';
 import { installTrawl } from '../kit/trawl.ts';
@@ -13,7 +14,8 @@ const server = await startNatsServer(t);
 const connection = await server.connect();
 const trawl = await installTrawl(t, { NATS_URL: server.url });
 t.equal((await trawl.run('topology', 'apply')).code, 0);
-const bucket = openBucket(connection, createNames('trawl').bucket('cluster'));
+const names = createNames('trawl');
+const bucket = openBucket(connection, names.bucket('cluster'));
 
 interface Watched {
   readonly beats: Beat[];
@@ -103,29 +105,47 @@ t.test('an id is made up when none is given, and WORKER_ID sets one', async (t) 
   t.match(lines.join(''), new RegExp(`"id":"[A-Za-z0-9_-]+-${unnamed.pid ?? 0}-[0-9a-f]{6}"`));
 });
 
-t.test('a second signal ends the process at once', async (t) => {
-  // Stopped while it waits for a server that never comes: nothing to drain, nothing to write.
-  const lonely = trawl.start('worker', '--id', 'w-lonely', '--nats-url', 'nats://127.0.0.1:1');
-  if (!lonely.stderr) throw new Error('no pipe');
-  await once(lonely.stderr, 'data');
-  lonely.kill('SIGTERM');
-  const [code] = (await once(lonely, 'exit')) as [number];
-  t.equal(code, 0, 'the first signal ends the wait');
-
-  const watched = await watchActor(t, 'w-frozen');
-  const frozen = trawl.start('worker', '--id', 'w-frozen');
+t.test('the mailbox ends an actor at once, after its answer', async (t) => {
+  const watched = await watchActor(t, 'w-told');
+  const child = trawl.start('worker', '--id', 'w-told');
   await watched.until(({ status }) => status === 'running');
-  server.signal('SIGSTOP'); // the goodbye cannot be stored now
-  frozen.kill('SIGTERM');
-  // Both signals at once would be one: the second is sent when the first was heard.
-  if (frozen.stderr) void text(frozen.stderr).catch(() => undefined);
-  const exited = once(frozen, 'exit') as Promise<[number | null, string | null]>;
-  const again = setInterval(() => frozen.kill('SIGTERM'), 50);
-  const [secondCode] = await exited;
-  clearInterval(again);
-  server.signal('SIGCONT');
-  t.equal(secondCode, 143);
+  const exited = once(child, 'exit') as Promise<[number | null]>;
+  t.same(
+    await askActor(connection, { names, role: 'worker', id: 'w-told', verb: 'stop', timeoutMs: 5_000 }),
+    { ok: true, status: 'stopping' },
+  );
+  t.equal((await exited)[0], 0);
+  await watched.until(({ status }) => status === 'stopped');
 });
+
+for (const [signal, codeOfSecond] of [
+  ['SIGTERM', 143],
+  ['SIGINT', 130],
+] as const)
+  t.test(`a second ${signal} ends the process at once`, async (t) => {
+    // Stopped while it waits for a server that never comes: nothing to drain, nothing to write.
+    const lonely = trawl.start('worker', '--id', 'w-lonely', '--nats-url', 'nats://127.0.0.1:1');
+    if (!lonely.stderr) throw new Error('no pipe');
+    await once(lonely.stderr, 'data');
+    lonely.kill(signal);
+    const [code] = (await once(lonely, 'exit')) as [number];
+    t.equal(code, 0, 'the first signal ends the wait');
+
+    const id = `w-frozen-${signal}`;
+    const watched = await watchActor(t, id);
+    const frozen = trawl.start('worker', '--id', id);
+    await watched.until(({ status }) => status === 'running');
+    server.signal('SIGSTOP'); // the goodbye cannot be stored now
+    frozen.kill(signal);
+    // Both signals at once would be one: the second is sent when the first was heard.
+    if (frozen.stderr) void text(frozen.stderr).catch(() => undefined);
+    const exited = once(frozen, 'exit') as Promise<[number | null, string | null]>;
+    const again = setInterval(() => frozen.kill(signal), 50);
+    const [secondCode] = await exited;
+    clearInterval(again);
+    server.signal('SIGCONT');
+    t.equal(secondCode, codeOfSecond);
+  });
 
 t.test('trawl all runs one of each in a single process', async (t) => {
   const watched = await watchActor(t, 'solo');

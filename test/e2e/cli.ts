@@ -3,9 +3,9 @@ import t from 'tap';
 import { writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { once } from 'node:events';
-import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { startNatsServer } from '../kit/nats-server.ts';
+import { startOldServer } from '../kit/old-server.ts';
 import { installTrawl, type Finished } from '../kit/trawl.ts';
 
 const NO_STACK = /\n\s+at .*\(|node:internal/;
@@ -31,6 +31,21 @@ t.test('mistakes are told in words, with a way out and an exit code', async (t) 
       'no server',
       ['status', '--nats-url', 'nats://127.0.0.1:1'],
       { code: 3, stderr: /no NATS server answers[\s\S]*trawl up/ },
+    ],
+    [
+      'no server, by the short flag, of a command that hides it',
+      ['config', '--nats', 'redis://127.0.0.1:1'],
+      { code: 2, stderr: /nats-url.*nats/ },
+    ],
+    [
+      'a setting before the command',
+      ['--nats-url', 'nats://127.0.0.1:1', 'status'],
+      { code: 3, stderr: /:1/ },
+    ],
+    [
+      'no server, by the short flag',
+      ['status', '--nats', 'nats://127.0.0.1:1'],
+      { code: 3, stderr: /127\.0\.0\.1:1/ },
     ],
     [
       'no server for doctor',
@@ -72,6 +87,14 @@ t.test('every command has help with an example', async (t) => {
     t.match(help, { code: 0, stdout: /Examples:\n +trawl / }, command);
   }
   t.notMatch(stdout, /supervise/, 'what is for machines is not shown');
+  const status = await trawl.run('status', '--help');
+  t.match(status.stdout, /--nats-url, --nats /, 'settings that matter to the command are shown');
+  t.notMatch(status.stdout, /--autoscale-/, 'and no others, though they work');
+  t.match(
+    await trawl.run('proxies', '--help'),
+    { stdout: /--id / },
+    'an option with the name of a setting is shown',
+  );
 });
 
 t.test('the configuration file of the working folder counts, and its mistakes have lines', async (t) => {
@@ -103,21 +126,32 @@ t.test('a foreign nats-server on the port is recognised', async (t) => {
 });
 
 t.test('a server that is too old is refused', async (t) => {
-  // Speaks just enough of the protocol to look like a server of long ago: no such binary is at hand everywhere.
-  const old = createServer((socket) => {
-    socket.on('error', () => undefined);
-    socket.write(
-      'INFO {"server_id":"x","version":"2.9.10","proto":1,"headers":true,"max_payload":1048576,"jetstream":true}\r\n',
-    );
-    socket.on('data', (data) => {
-      if (data.toString().includes('PING')) socket.write('PONG\r\n');
-    });
-  }).listen(0, '127.0.0.1');
-  await once(old, 'listening');
-  t.teardown(() => old.close());
-  const { port } = old.address() as AddressInfo;
+  const { url } = await startOldServer(t);
   const trawl = await installTrawl(t);
-  const { code, stderr } = await trawl.run('status', '--nats-url', `nats://127.0.0.1:${port}`);
+  const { code, stderr } = await trawl.run('status', '--nats-url', url);
   t.equal(code, 1);
   t.match(stderr, /nats-server 2\.9\.10 is too old: Trawl needs 2\.14\.0 or newer/);
+  const doctor = await trawl.run('doctor', '--nats-url', url);
+  t.equal(doctor.code, 1);
+  t.match(doctor.stdout, /FAIL {2}nats-server +nats-server 2\.9\.10 is too old.*\n +→ Upgrade the server/);
+});
+
+t.test('doctor tells what is wrong with the credentials', async (t) => {
+  const server = await startNatsServer(t, { config: 'authorization { user: trawl, password: right }' });
+  const trawl = await installTrawl(t);
+  const { code, stdout } = await trawl.run('doctor', '--nats-url', server.url);
+  t.equal(code, 1);
+  t.match(stdout, /FAIL {2}nats-server .*refused the credentials\n +→ Set nats\.user and nats\.password/);
+});
+
+t.test('doctor does not want the ports of a server of ours that is in use', async (t) => {
+  const server = await startNatsServer(t);
+  const trawl = await installTrawl(t, {
+    TRAWL_LOCAL_PORT_BASE: String(server.port),
+    TRAWL_NATS_URL: server.url,
+  });
+  t.equal((await trawl.run('topology', 'apply')).code, 0);
+  const { code, stdout } = await trawl.run('doctor');
+  t.match(stdout, new RegExp(`warn {2}port +${server.port} \\(NATS\\) is taken`));
+  t.equal(code, 0, stdout);
 });

@@ -1,5 +1,6 @@
 /** The local cluster as a person uses it: up, look, break, down, up again, clean. All through the built program. */
 import t from 'tap';
+import { spawn } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { createConnection } from 'node:net';
 import { once } from 'node:events';
@@ -8,10 +9,10 @@ import { connectNats, type Connection } from '../../src/nats/connect.ts';
 import { Secret } from '../../src/domain/secret.ts';
 import { askActor } from '../../src/nats/mailbox.ts';
 import { openBucket } from '../../src/nats/bucket.ts';
-import { watchBeats } from '../../src/nats/beats.ts';
+import { listBeats, watchBeats } from '../../src/nats/beats.ts';
 import type { ActorRow } from '../../src/policy/actor-rows.ts';
 import { createNames } from '../../src/wire/names.ts';
-import { quietLog, type Teardown } from '../kit/nats-server.ts';
+import { guard, natsServerPath, quietLog, type Teardown } from '../kit/nats-server.ts';
 import { untilSo } from '../kit/small-cluster.ts';
 import { installTrawl, type Program } from '../kit/trawl.ts';
 
@@ -92,6 +93,7 @@ t.test('one cluster, from up to clean', { timeout: 120_000 }, async (t) => {
       code: 2,
       stderr: /no more than 2 workers may run on this machine\n.*local\.workersPerMachine/,
     });
+    t.match(said.stdout, `nats --context ${up.cluster.contexts.app} micro ls`);
   });
 
   t.test('the nats CLI finds a context that works, readable by its owner only', async (t) => {
@@ -210,6 +212,25 @@ t.test('one cluster, from up to clean', { timeout: 120_000 }, async (t) => {
       stderr: /the local cluster is not running.*\nStart it with `trawl up`/s,
     });
     t.match(await trawl.run('down'), { code: 0, stdout: /No cluster runs/ });
+  });
+
+  t.test('nobody is left in the data: no lock, no lease, and whoever beat has said goodbye', async (t) => {
+    const server = spawn(natsServerPath(), ['-c', join(trawl.home, 'nats-1.conf')], { stdio: 'ignore' });
+    guard(server);
+    const gone = once(server, 'exit');
+    await untilSo(
+      () => isListening(trawl.portBase),
+      (is) => is,
+    );
+    const connection = await connect(t, trawl);
+    for (const name of ['cluster', 'egress'] as const)
+      for (const filter of ['lock.>', 'lease.>'])
+        t.same(await openBucket(connection, names.bucket(name)).list(filter), [], `${name}: ${filter}`);
+    const beats = await listBeats(openBucket(connection, names.bucket('cluster')), quietLog);
+    t.same(new Set(beats.map(({ status }) => status)), new Set(['stopped']));
+    await connection.close();
+    server.kill('SIGTERM');
+    await gone;
   });
 
   t.test('up again finds the data, no lock of the past stands in the way', async (t) => {

@@ -4,6 +4,7 @@ import { inspect } from 'node:util';
 import { Secret } from '../../src/domain/secret.ts';
 import { connectNats, type ConnectOptions } from '../../src/nats/connect.ts';
 import { quietLog, startNatsServer } from '../kit/nats-server.ts';
+import { startOldServer } from '../kit/old-server.ts';
 
 const options = (access: ConnectOptions['access'], more: Partial<ConnectOptions> = {}): ConnectOptions => ({
   access,
@@ -89,4 +90,16 @@ t.test('the connection tells when it goes and when it is back', async (t) => {
   await back;
   t.ok(connection.isUp());
   t.same(changes, [false, true]);
+});
+
+t.test('a server that comes back too old is refused as well', async (t) => {
+  const server = await startNatsServer(t);
+  const connection = await server.connect();
+  const changes: boolean[] = [];
+  connection.onChange((up) => changes.push(up));
+  await server.kill('SIGKILL');
+  await startOldServer(t, server.port);
+  t.match(await connection.ended, { code: 'REJECTED', message: /2\.9\.10 is too old/ });
+  t.notOk(connection.isUp());
+  t.same(changes, [false], 'it was never up again');
 });

@@ -146,12 +146,19 @@ t.test('a leader that fails gives the lock back, and the failure is told', async
   const quiet = new AbortController();
   t.teardown(() => quiet.abort());
   const options = { bucket, name: 'failing', ttlMs: 5_000, owner: 'f', quiet: quiet.signal };
+  const heard = await listen(t, bucket, 'lock.failing');
+  const order: string[] = [];
   await t.rejects(
-    lead(options, async () => {
+    lead(options, async (_, over) => {
+      over.addEventListener('abort', () => {
+        order.push('over', heard.changes.at(-1)?.entry ? 'held' : 'free');
+      });
+      await heard.until(({ entry }) => entry !== undefined);
       throw new Error('broken');
     }),
     { message: 'broken' },
   );
+  t.same(order, ['over', 'held'], 'what else it had begun is told before others may lead');
   t.equal(await readHolder(bucket, 'failing'), undefined);
 });
 

@@ -15,6 +15,8 @@ import {
   type Sent,
 } from '../kit/publisher-check.ts';
 
+const PATIENCE_MS = 300;
+
 for (const { durability, way } of WAYS) {
   t.test(`durability ${durability}, ${way}`, async (t) => {
     t.test('killed and restarted under load', async (t) => {
@@ -42,17 +44,13 @@ for (const { durability, way } of WAYS) {
       let suspects = 0;
       const { server, name, publisher, connection } = await setUp(
         t,
-        { window: 500, ackTimeoutMs: 300 },
+        { window: 500, ackTimeoutMs: PATIENCE_MS },
         // A publisher that has no answer in time asks the server for a sign of life.
-        (given) =>
-          whenFlushed(given, () => {
-            suspects += 1;
-            server.signal('SIGCONT');
-          }),
+        (given) => whenFlushed(given, () => (suspects += 1)),
       );
       const sent: Sent[] = [];
       // It stops when a third is handed over, so that there is something left which it cannot answer.
-      const source = whenYielded(mixed(name, 3_000), 1_000, () => server.signal('SIGSTOP'));
+      const source = whenYielded(mixed(name, 3_000), 1_000, () => stopFor(t, server, 3 * PATIENCE_MS));
       await publishAll(publisher, source, (one, outcome) => sent.push({ message: one, outcome }));
       t.ok(suspects > 0);
       t.equal(sent.length, 3_000);
@@ -135,6 +133,13 @@ function* whenYielded<T>(source: Iterable<T>, count: number, listener: () => voi
     if (yielded === count) listener();
     yield one;
   }
+}
+
+/** By the clock: a publisher that was suspicious already when the server stopped says nothing when it does. */
+function stopFor(t: Teardown, server: TestServer, stopMs: number): void {
+  server.signal('SIGSTOP');
+  const timer = setTimeout(() => server.signal('SIGCONT'), stopMs);
+  t.teardown(() => clearTimeout(timer));
 }
 
 function whenFlushed(connection: Connection, listener: () => void): Connection {

@@ -66,6 +66,42 @@ for (const durability of ['interval', 'always'] as const) {
       await publisher.flush();
     });
 
+    t.test('what is published together counts as well', async (t) => {
+      const { name, publisher } = await setUpPublisher(t, connection, { durability, window: 100 });
+      const group = (from: number, count: number): Outgoing[] =>
+        Array.from({ length: count }, (_, i) => message(`${name}.${from + i}`, `m${from + i}`));
+      t.same(await publisher.publishMany([]), []);
+      let settled = 0;
+      const publish = async (messages: readonly Outgoing[]): Promise<void> => {
+        const outcomes = await publisher.publishMany(messages);
+        t.match(outcomes, Array(messages.length).fill({ kind: 'stored' }));
+        settled += outcomes.length;
+      };
+      const first = publish(group(0, 60));
+      t.equal(publisher.pending(), 60);
+      const second = publish(group(60, 60));
+      t.ok(publisher.pending() <= 100, `${publisher.pending()}: the window bounds it`);
+      t.ok(publisher.room() instanceof Promise);
+      const last = publisher.publish(message(`${name}.119`, 'after it'));
+      await publisher.flush();
+      await turn();
+      t.equal(settled, 120);
+      await Promise.all([first, second]);
+      t.equal(publisher.pending(), 0);
+      t.equal(publisher.room(), undefined);
+      t.match(await last, { kind: 'stored', seq: 121 }, 'nobody overtakes');
+    });
+
+    t.test('what is published together ends with the publisher', async (t) => {
+      const { name, publisher } = await setUpPublisher(t, connection, { durability });
+      const open = publisher.publishMany([1, 2, 3].map((i) => message(`${name}.${i}`, 'x')));
+      const flushed = publisher.flush();
+      await publisher.close();
+      t.match(await open, Array(3).fill({ kind: 'unknown', reason: /closed/ }));
+      await flushed;
+      t.equal(publisher.pending(), 0);
+    });
+
     t.test('a closed publisher leaves nobody waiting', async (t) => {
       const { name, publisher } = await setUpPublisher(t, connection, { durability, window: 10 });
       const open = Array.from({ length: 30 }, (_, i) => publisher.publish(message(`${name}.${i}`, 'x')));

@@ -11,6 +11,7 @@ import { listBeats } from '../../src/nats/beats.ts';
 import { openBucket } from '../../src/nats/bucket.ts';
 import { createRandom } from '../kit/random.ts';
 import { quietLog, startNatsServer, temporaryFolder } from '../kit/nats-server.ts';
+import { untilSo } from '../kit/small-cluster.ts';
 
 const ROUNDS = 12;
 
@@ -94,4 +95,24 @@ t.test('a worker refuses a lease that one late beat would end', async (t) => {
   const fits = await start();
   fits.quiet();
   await t.resolves(fits.done);
+});
+
+t.test('news that nobody confirms does not hold up the end', async (t) => {
+  const silence = (no_ack: boolean): Promise<unknown> => connection.jsm.streams.update('EVENTS', { no_ack });
+  const before = (await connection.jsm.streams.info('EVENTS')).state.last_seq;
+  await silence(true);
+  t.teardown(() => silence(false));
+  const actor = await startActor(
+    { ...config, actor: { ...config.actor, id: 'talking' } },
+    { role: 'coordinator', log: quietLog },
+  );
+  // Who leads says so.
+  await untilSo(
+    () => connection.jsm.streams.info('EVENTS'),
+    ({ state }) => state.last_seq > before,
+  );
+  const began = performance.now();
+  actor.quiet();
+  await actor.done;
+  t.ok(performance.now() - began < 8_000, `${Math.round(performance.now() - began)} ms`);
 });

@@ -60,6 +60,38 @@ t.test('a task whose key is locked elsewhere waits, and nothing is held against 
   t.ok(refused >= 2);
 });
 
+t.test('an attempt that has lost its lock is no success, though its handler does not mind', async (t) => {
+  const settled = await world.follow('lost');
+  const seen: number[] = [];
+  startWorker(t, {
+    connection,
+    scrapers: [
+      {
+        name: 'lost',
+        retries: 0,
+        run: ({ withLock, signal }) =>
+          withLock('game-8', async (held) => {
+            seen.push(seen.length);
+            if (seen.length > 1) return 'held to the end';
+            // As if it had expired. The holder finds out when it renews it.
+            const { revision = 0 } = (await world.bucket.get('lock.task.game-8')) ?? {};
+            await world.bucket.purge('lock.task.game-8', { expect: revision, markerTtlMs: 5_000 });
+            await new Promise((resolve) => held.addEventListener('abort', resolve, { once: true }));
+            t.ok(signal.aborted, 'the whole attempt is told');
+            return 'not worth anything';
+          }).catch(() => 'nor is this'),
+      },
+    ],
+  });
+  await world.put([{ run: 'lost', scraper: 'lost', key: 'a' }]);
+  t.match((await settled.until(1)).get('a'), {
+    state: 'done',
+    faults: [],
+    result: { data: 'held to the end' },
+  });
+  t.equal(seen.length, 2);
+});
+
 t.test('a task that is deferred for too long is buried, however old it was when that began', async (t) => {
   const settled = await world.follow('expired');
   let starts = 0;

@@ -24,6 +24,7 @@ export interface Kept {
 type StreamConfig = Parameters<Connection['jsm']['streams']['add']>[0];
 
 let streams = 0;
+const ELECTION_MAX_MS = 30_000;
 
 /** A stream of its own, with the subjects `<name>.>`, that takes batches and keeps everything unless told otherwise. */
 export async function addStream({ jsm }: Connection, config: Partial<StreamConfig> = {}): Promise<string> {
@@ -82,9 +83,9 @@ const textOf = (bytes: Uint8Array): string => new TextDecoder().decode(bytes);
 /** Every message that a limits stream has, by sequence. */
 export async function readStream(connection: Connection, stream: string): Promise<Map<number, Kept>> {
   const kept = new Map<number, Kept>();
-  const { state } = await patiently(() => connection.jsm.streams.info(stream));
+  const { state } = await patiently(stream, () => connection.jsm.streams.info(stream));
   if (state.messages === 0) return kept;
-  const consumer = await patiently(() => connection.js.consumers.get(stream));
+  const consumer = await patiently(stream, () => connection.js.consumers.get(stream));
   const messages = await consumer.consume({ max_messages: 1_000 });
   for await (const message of messages) {
     kept.set(message.seq, { subject: message.subject, text: textOf(message.data) });
@@ -94,12 +95,14 @@ export async function readStream(connection: Connection, stream: string): Promis
 }
 
 /** A replicated stream that has lost its leader answers nobody until it has elected another. */
-async function patiently<T>(ask: () => Promise<T>): Promise<T> {
-  for (let left = 20; ; left -= 1) {
+async function patiently<T>(stream: string, ask: () => Promise<T>): Promise<T> {
+  const giveUpAtMs = performance.now() + ELECTION_MAX_MS;
+  for (;;) {
     try {
       return await ask();
     } catch (error) {
-      if (left === 0) throw error;
+      if (performance.now() >= giveUpAtMs)
+        throw new Error(`the server does not answer for its stream ${stream}`, { cause: error });
       await delay(250);
     }
   }

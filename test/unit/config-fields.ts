@@ -15,7 +15,7 @@ t.test('names are made from paths, are unique, and every setting is explained', 
   t.same(settings.find((setting) => setting.path === 'home')?.env, ['TRAWL_HOME']);
   t.equal(settings.find((setting) => setting.path === 'actor.id')?.flag, 'id');
 
-  const names = settings.flatMap(({ flag, env }) => [flag, ...env]);
+  const names = settings.flatMap(({ flag, env, field }) => [flag, ...env, field.flagAlias ?? []].flat());
   t.equal(new Set(names).size, names.length);
   for (const { path, field, section } of settings) {
     t.match(field.doc, /^[A-Z].*[^.]$/, `${path} has a sentence, whose full stop is added where it is shown`);

@@ -19,6 +19,7 @@ t.test('every setting is a flag, and --config beside them', async (t) => {
   t.same(Object.keys(options).sort(), ['config', ...settings.map((setting) => setting.flag)].sort());
   t.same(options['nats-url'], {
     type: 'string',
+    alias: 'nats',
     describe: 'The servers of NATS',
     group: 'Settings of nats:',
     defaultDescription: 'nats://127.0.0.1:4222',
@@ -32,6 +33,13 @@ t.test('a command may take the flags of some sections only', async (t) => {
   t.same(Object.keys(flagOptions(['log'])), ['config', 'log-level', 'log-format']);
   t.same(Object.keys(flagOptions(['general'])), ['config', 'home', 'namespace', 'durability', 'registry']);
   t.same(Object.keys(flagOptions([])), ['config']);
+});
+
+t.test('an alias is the same flag', async (t) => {
+  t.same(parse(['--nats', 'nats://a:1']).flags, { 'nats.url': 'nats://a:1' });
+  t.same(parse(['--nats', 'nats://a:1', '--nats-url=nats://b:1']).flags, {
+    'nats.url': ['nats://a:1', 'nats://b:1'],
+  });
 });
 
 t.test('flags come back as they were written, keyed by path', async (t) => {

@@ -36,6 +36,30 @@ t.test('whoever comes and goes, the limits hold and nobody overtakes', async (t)
   await window.empty();
 });
 
+t.test('a load counts like as many messages, and goes in as a whole or not at all', async (t) => {
+  const admitted: number[] = [];
+  const window = createWindow<Item>({ messages: 10, bytes: 1_000 }, ({ order }) => admitted.push(order));
+  t.ok(window.hold({ messages: 20, bytes: 5_000 }), 'larger than the window, it passes alone');
+  t.equal(window.size(), 20);
+  t.notOk(window.hold({ messages: 1, bytes: 1 }));
+  t.notOk(window.enter({ bytes: 1, order: 1 }));
+  const empty = window.empty();
+  const room = window.room();
+  window.release({ messages: 11, bytes: 4_100 });
+  t.same(admitted, [1], 'who waited in line comes in as soon as there is room');
+  t.equal(window.size(), 10);
+  t.notOk(window.hold({ messages: 1, bytes: 1 }));
+  window.release({ messages: 9, bytes: 900 });
+  await room;
+  t.notOk(window.hold({ messages: 10, bytes: 1 }), 'too many beside the one');
+  t.notOk(window.hold({ messages: 1, bytes: 1_000 }), 'too large beside it');
+  t.ok(window.hold({ messages: 9, bytes: 999 }));
+  t.notOk(window.enter({ bytes: 1, order: 2 }));
+  window.release({ messages: 9, bytes: 999 });
+  t.same(admitted, [1, 2]);
+  t.notOk(await Promise.race([empty.then(() => true), Promise.resolve(false)]), 'not before the last one has left');
+});
+
 t.test('room is promised when there is none', async (t) => {
   const window = createWindow<Item>({ messages: 2, bytes: 1_000 }, () => undefined);
   const [a, b] = [

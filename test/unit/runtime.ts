@@ -2,7 +2,7 @@
 import t from 'tap';
 import { getEventListeners } from 'node:events';
 import { Failure } from '../../src/domain/failure.ts';
-import { createStop, untilAborted } from '../../src/runtime/actor.ts';
+import { createStop, followStop, untilAborted } from '../../src/runtime/actor.ts';
 import { createCleanup } from '../../src/runtime/cleanup.ts';
 import { createGate } from '../../src/runtime/gate.ts';
 import { supervise } from '../../src/runtime/supervise.ts';
@@ -38,6 +38,33 @@ t.test('once everything has ended, a late stop starts no timer', async (t) => {
   control.quiet();
   t.ok(control.stop.quiet.aborted);
   t.equal(timers(), before);
+});
+
+t.test('a stop of one’s own follows another, and may come first', async (t) => {
+  const parent = createStop(60_000);
+  const own = followStop(parent.stop, 60_000);
+  own.quiet();
+  t.ok(own.stop.quiet.aborted);
+  t.notOk(parent.stop.quiet.aborted);
+  parent.abort();
+  t.ok(own.stop.abort.aborted);
+  own.settled();
+
+  const timers = (): number => process.getActiveResourcesInfo().filter((kind) => kind === 'Timeout').length;
+  const before = timers();
+  const told = createStop(60_000);
+  const other = followStop(told.stop, 60_000);
+  told.drain();
+  t.ok(other.stop.quiet.aborted);
+  t.notOk(other.stop.abort.aborted);
+  t.equal(timers(), before, 'the grace is counted once, by the one who tells');
+  other.settled();
+  for (const signal of [told.stop.quiet, told.stop.abort])
+    t.equal(getEventListeners(signal, 'abort').length, 0);
+  const late = followStop(parent.stop, 60_000);
+  t.ok(late.stop.abort.aborted);
+  late.settled();
+  parent.settled();
 });
 
 t.test('undo functions run last-in-first-out, every one, once', async (t) => {

@@ -22,6 +22,21 @@ t.test('a blocked event loop is seen', async (t) => {
   t.ok(loopDelay.maxMs() > 350, 'the worst is remembered');
 });
 
+t.test('a stall between two looks at a calm loop is seen, and nobody is woken for it', async (t) => {
+  const loopDelay = watchLoopDelay();
+  t.teardown(() => loopDelay.stop());
+  // Calm after ten looks; the next one is two seconds later.
+  await delay(2_300);
+  loopDelay.takeMaxMs();
+  const { loopCount } = performance.nodeTiming.uvMetricsInfo;
+  await delay(300);
+  t.ok(performance.nodeTiming.uvMetricsInfo.loopCount - loopCount < 30);
+  const until = performance.now() + 600;
+  while (performance.now() < until);
+  await delay(1_600);
+  t.ok(loopDelay.takeMaxMs() > 550);
+});
+
 t.test('each reader of the loop delay has its own readings, and a mean beside the worst', async (t) => {
   const loopDelay = watchLoopDelay();
   t.teardown(() => loopDelay.stop());

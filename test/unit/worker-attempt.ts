@@ -127,6 +127,10 @@ t.test('told to end', async (t) => {
     [{ kind: 'timeout' }, { kind: 'failed', failure: { code: 'TIMEOUT', message: 'not done within 77 ms' } }],
     [{ kind: 'stopping' }, { kind: 'failed', failure: { code: 'CANCELLED' } }],
     [
+      { kind: 'lock-lost', failure: new Failure('CONFLICT', 'lost it') },
+      { kind: 'failed', failure: { code: 'CONFLICT', message: 'lost it' } },
+    ],
+    [
       { kind: 'cancelled', why: 'unwanted' },
       { kind: 'cancelled', why: 'unwanted' },
     ],

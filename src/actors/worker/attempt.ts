@@ -14,6 +14,7 @@ import type { AttemptFetch, Delivery, WorkerPorts } from './ports.ts';
 export type Ending =
   | { readonly kind: 'timeout' }
   | { readonly kind: 'stopping' }
+  | { readonly kind: 'lock-lost'; readonly failure: Failure }
   | { readonly kind: 'cancelled'; readonly why: string };
 
 export interface Attempt {
@@ -100,6 +101,7 @@ async function runHandler(attempt: Attempt, ports: AttemptParts['ports']): Promi
       isOver: () => attempt.ended,
       live: () => void (attempt.livedMs = performance.now()),
       signal: () => controllerOf(attempt).signal,
+      lockLost: (failure) => tellToEnd(attempt, { kind: 'lock-lost', failure }),
       fetching: () => fetchingOf(attempt, ports),
       session: () => attempt.fetching?.session(),
     }),
@@ -148,6 +150,8 @@ function reasonOf(ending: Ending, { timeoutMs }: Attempt): Failure {
       return new Failure('TIMEOUT', `not done within ${timeoutMs} ms`);
     case 'stopping':
       return new Failure('CANCELLED', 'the worker stops');
+    case 'lock-lost':
+      return ending.failure;
     case 'cancelled':
       return new Failure('CANCELLED', ending.why);
   }

@@ -22,6 +22,7 @@ export interface ContextParts {
   readonly isOver: () => boolean;
   readonly live: () => void;
   readonly signal: () => AbortSignal;
+  readonly lockLost: (failure: Failure) => void;
   /** Opened when it first fetches. */
   readonly fetching: () => AttemptFetch;
   readonly session: () => ScraperContext['session'];
@@ -92,7 +93,7 @@ export function createContext(parts: ContextParts): ScraperContext {
       parts.items.push(given.length === 1 ? { data: first } : { kind: String(first), data: second });
     },
     progress: live,
-    withLock: (key, use) => ports.withLock({ key, signal: parts.signal() }, use),
+    withLock: (key, use) => ports.withLock({ key, signal: parts.signal(), onLost: parts.lockLost }, use),
     shared: parts.shared,
   };
   return Object.defineProperties(context, asked) as typeof context & Asked;

@@ -1,4 +1,5 @@
 /** What a worker needs from the rest of the world. */
+import type { Failure } from '../../domain/failure.ts';
 import type { FollowUp, Outcome, Priority, TaskMessage, TaskSpec } from '../../domain/task.ts';
 import type { PressureLimits, Strain } from '../../policy/pressure.ts';
 import type { PoisonLimits } from '../../policy/poison.ts';
@@ -105,7 +106,12 @@ export interface WorkerPorts {
   /** Tells the cluster what this worker has in hand. */
   tellInHand(hands: readonly Hand[]): void;
   withLock<T>(
-    lock: { readonly key: string; readonly signal: AbortSignal },
+    lock: {
+      readonly key: string;
+      readonly signal: AbortSignal;
+      /** Somebody else may hold it by now, whatever the handler makes of it. */
+      readonly onLost: (failure: Failure) => void;
+    },
     use: (signal: AbortSignal) => Promise<T>,
   ): Promise<T>;
   /** Absent: the scrapers of this worker cannot fetch. */

@@ -6,7 +6,7 @@ import { readJson } from '../../http/read-json.ts';
 import { planCluster } from '../../cluster/topology.ts';
 import { asFailure } from '../../domain/failure.ts';
 import { findBusyPorts } from '../../local/ports.ts';
-import { allPorts, planPorts } from '../../local/layout.ts';
+import { allPorts, clientUrl, planPorts } from '../../local/layout.ts';
 import { readLocalStatus } from '../../local/status.ts';
 import { compareTopology, describeDrift } from '../../nats/apply-topology.ts';
 import type { Connection } from '../../nats/connect.ts';
@@ -43,7 +43,7 @@ async function gatherFacts(context: CommandContext): Promise<Facts> {
   const always = {
     nodeVersion: process.versions.node,
     durability: config.durability,
-    ports: await gatherPorts(context),
+    ...(await gatherPorts(context)),
   };
   const nothing = {
     server: undefined,
@@ -70,7 +70,9 @@ async function gatherFacts(context: CommandContext): Promise<Facts> {
       };
     });
   } catch (error) {
-    return { ...always, ...nothing, serverProblem: asFailure(error).message, disk: gatherDisk(context, 0) };
+    const { message, hint } = asFailure(error);
+    const serverProblem = { detail: message, todo: hint };
+    return { ...always, ...nothing, serverProblem, disk: gatherDisk(context, 0) };
   }
 }
 
@@ -92,7 +94,7 @@ async function gatherTopology(
   }
 }
 
-async function gatherPorts({ config }: CommandContext): Promise<Facts['ports']> {
+async function gatherPorts({ config }: CommandContext): Promise<Pick<Facts, 'isLocal' | 'ports'>> {
   const { condition, cluster } = await readLocalStatus(config.home);
   const { nodes, portBase } = config.local;
   const running = condition === 'running' && cluster !== undefined;
@@ -104,11 +106,14 @@ async function gatherPorts({ config }: CommandContext): Promise<Facts['ports']> 
     ['NATS monitoring', ports.monitor],
     ['exporter', [ports.http]],
   ];
-  return uses.flatMap(([use, numbers]) =>
-    numbers.map(
-      (port) => ({ port, use, state: !busy.has(port) ? 'free' : running ? 'ours' : 'foreign' }) as const,
+  return {
+    isLocal: ports.client.some((port) => config.nats.url.includes(clientUrl(port))),
+    ports: uses.flatMap(([use, numbers]) =>
+      numbers.map(
+        (port) => ({ port, use, state: !busy.has(port) ? 'free' : running ? 'ours' : 'foreign' }) as const,
+      ),
     ),
-  );
+  };
 }
 
 function gatherDisk({ config }: CommandContext, usedBytes: number): Facts['disk'] {

@@ -63,6 +63,7 @@ export function createPublisherCore(
     stream,
     ackTimeoutMs: settings.ackTimeoutMs,
     handOver,
+    release: (load) => window.release(load),
     progress: () => link.progress(),
   });
   const sweeper = createSweeper(Math.min(settings.ackTimeoutMs / 4, SWEEP_MAX_MS), sweep);
@@ -89,9 +90,13 @@ export function createPublisherCore(
   }
 
   async function publishMany(messages: readonly Outgoing[]): Promise<readonly PublishOutcome[]> {
-    const isQuick = settings.durability === 'interval' && !closed && link.isOpen();
-    if (isQuick && messages.every((message) => faultIn(message, headerLinesOf(message)) === undefined))
-      return salvos.fire(messages);
+    const isQuick = settings.durability === 'interval' && messages.length > 0 && !closed && link.isOpen();
+    if (isQuick && messages.every((message) => faultIn(message, headerLinesOf(message)) === undefined)) {
+      const load = { messages: messages.length, bytes: 0 };
+      for (const { payload } of messages) load.bytes += payload.length;
+      if (window.hold(load)) return salvos.fire(messages, load);
+    }
+    // One by one they wait in line, behind those that came before.
     return Promise.all(messages.map(publish));
   }
 

@@ -11,10 +11,11 @@ import { createAnswerReader, type Answer } from './answer.ts';
 import { headerLinesOf } from './entry.ts';
 import { encodeFrames } from './frames.ts';
 import { createSweeper } from './sweeper.ts';
+import type { Load } from './window.ts';
 
 export interface Salvos {
-  /** Never rejects. Each must be fit to be sent. */
-  fire(messages: readonly Outgoing[]): Promise<readonly PublishOutcome[]>;
+  /** Never rejects. Each must be fit to be sent, and there must be one; `load` is released by and by. */
+  fire(messages: readonly Outgoing[], load: Load): Promise<readonly PublishOutcome[]>;
   /** Nobody will answer what is under way. */
   hush(reason: string): void;
   close(): void;
@@ -26,6 +27,8 @@ export interface SalvoParts {
   readonly ackTimeoutMs: number;
   /** Goes on with one that was sent, from this answer to it. */
   readonly handOver: (message: Outgoing, answer: Answer) => Promise<PublishOutcome>;
+  /** So much of what was fired is no longer under way, or somebody else counts it. */
+  readonly release: (load: Load) => void;
   /** Something was stored. */
   readonly progress: () => void;
 }
@@ -40,6 +43,8 @@ interface Salvo {
   readonly sentAtMs: number;
   readonly resolve: (outcomes: readonly PublishOutcome[]) => void;
   left: number;
+  /** What has not been released. */
+  load: Load;
 }
 
 const SWEEP_MAX_MS = 500;
@@ -65,13 +70,22 @@ export function createSalvos(parts: SalvoParts): Salvos {
   });
 
   return {
-    fire: (messages) =>
+    fire: (messages, load) =>
       new Promise((resolve) => {
         const first = next;
         next += messages.length;
         const left = messages.length;
         const isWaiting = new Array<boolean>(left).fill(true);
-        open.push({ first, messages, outcomes: [], isWaiting, sentAtMs: performance.now(), resolve, left });
+        open.push({
+          first,
+          messages,
+          outcomes: [],
+          isWaiting,
+          sentAtMs: performance.now(),
+          resolve,
+          left,
+          load,
+        });
         sweeper.arm();
         const frames = messages.map((message) => ({
           subject: message.subject,
@@ -104,7 +118,9 @@ export function createSalvos(parts: SalvoParts): Salvos {
 
   function handOver(salvo: Salvo, position: number, message: Outgoing, answer: Answer): void {
     salvo.isWaiting[position] = false;
+    // Counted by the other before it is no longer counted here, or whoever waits for the end would see one.
     void parts.handOver(message, answer).then((outcome) => settle(salvo, position, outcome));
+    release(salvo, { messages: 1, bytes: message.payload.length });
   }
 
   function settle(salvo: Salvo, position: number, outcome: PublishOutcome): void {
@@ -113,6 +129,7 @@ export function createSalvos(parts: SalvoParts): Salvos {
     salvo.left -= 1;
     if (salvo.left > 0) return;
     open = open.filter((each) => each !== salvo);
+    release(salvo, salvo.load);
     salvo.resolve(salvo.outcomes);
   }
 
@@ -125,6 +142,13 @@ export function createSalvos(parts: SalvoParts): Salvos {
     open = open.filter((each) => each !== salvo);
     for (const [position, message] of salvo.messages.entries())
       if (salvo.isWaiting[position]) handOver(salvo, position, message, { kind: 'silence', reason });
+    release(salvo, salvo.load);
+  }
+
+  function release(salvo: Salvo, { messages, bytes }: Load): void {
+    if (messages === 0) return;
+    salvo.load = { messages: salvo.load.messages - messages, bytes: salvo.load.bytes - bytes };
+    parts.release({ messages, bytes });
   }
 
   function sweep(): boolean {

@@ -7,12 +7,19 @@ export interface WindowLimits {
   readonly bytes: number;
 }
 
+/** Many messages that count together: who they are is not for the window to know. */
+export type Load = WindowLimits;
+
 export interface Window<T> {
   /** True: go ahead. False: the item waits in line, and is handed to `admit` when there is room. */
   enter(item: T): boolean;
   /** For what is under way already, whatever the limits. */
   force(item: T): void;
   leave(item: T): void;
+  /** Takes the whole load in, or nothing of it when it does not fit or somebody waits in line. */
+  hold(load: Load): boolean;
+  /** Of what was taken in, so much is no longer under way. */
+  release(load: Load): void;
   room(): Promise<void> | undefined;
   /** Resolves when nothing is under way and nobody waits. */
   empty(): Promise<void>;
@@ -26,12 +33,15 @@ export interface Window<T> {
 
 /** How many places of the line may be empty before it is copied together. */
 const LINE_SLACK = 4_096;
+/** The least that somebody may want to send. */
+const ANY: Load = { messages: 1, bytes: 0 };
 
 export function createWindow<T extends { readonly bytes: number }>(
   limits: WindowLimits,
   admit: (item: T) => void,
 ): Window<T> {
   const inside = new Set<T>(); // in the order of entering
+  let held = 0; // messages that came as a load
   let bytes = 0;
   let line: T[] = [];
   let head = 0; // the first of the line
@@ -40,7 +50,7 @@ export function createWindow<T extends { readonly bytes: number }>(
 
   return {
     enter(item) {
-      if (lineLength() > 0 || !fits(item.bytes)) {
+      if (lineLength() > 0 || !fits(oneOf(item))) {
         line.push(item);
         return false;
       }
@@ -51,17 +61,26 @@ export function createWindow<T extends { readonly bytes: number }>(
     leave(item) {
       inside.delete(item);
       bytes -= item.bytes;
-      if (lineLength() > 0) admitNext();
-      if (roomy.awaited && lineLength() === 0 && fits(0)) roomy = ring(roomy);
-      if (idle.awaited && inside.size === 0 && lineLength() === 0) idle = ring(idle);
+      makeUse();
+    },
+    hold(load) {
+      if (lineLength() > 0 || !fits(load)) return false;
+      held += load.messages;
+      bytes += load.bytes;
+      return true;
+    },
+    release(load) {
+      held -= load.messages;
+      bytes -= load.bytes;
+      makeUse();
     },
     room() {
-      return lineLength() === 0 && fits(0) ? undefined : wait(roomy);
+      return lineLength() === 0 && fits(ANY) ? undefined : wait(roomy);
     },
     async empty() {
-      if (inside.size > 0 || lineLength() > 0) await wait(idle);
+      if (size() > 0 || lineLength() > 0) await wait(idle);
     },
-    size: () => inside.size,
+    size,
     oldestWhile(test) {
       const items: T[] = [];
       for (const item of inside) {
@@ -78,9 +97,21 @@ export function createWindow<T extends { readonly bytes: number }>(
     },
   };
 
-  /** An item larger than the whole window passes alone: it must pass some time. */
-  function fits(size: number): boolean {
-    return inside.size === 0 || (inside.size < limits.messages && bytes + size <= limits.bytes);
+  /** What is larger than the whole window passes alone: it must pass some time. */
+  function fits(load: Load): boolean {
+    if (size() === 0) return true;
+    return size() + load.messages <= limits.messages && bytes + load.bytes <= limits.bytes;
+  }
+
+  function size(): number {
+    return inside.size + held;
+  }
+
+  /** Of the room that has come up. */
+  function makeUse(): void {
+    if (lineLength() > 0) admitNext();
+    if (roomy.awaited && lineLength() === 0 && fits(ANY)) roomy = ring(roomy);
+    if (idle.awaited && size() === 0 && lineLength() === 0) idle = ring(idle);
   }
 
   function include(item: T): void {
@@ -93,7 +124,7 @@ export function createWindow<T extends { readonly bytes: number }>(
   }
 
   function admitNext(): void {
-    for (let item = line[head]; item !== undefined && fits(item.bytes); item = line[head]) {
+    for (let item = line[head]; item !== undefined && fits(oneOf(item)); item = line[head]) {
       head += 1;
       include(item);
       admit(item);
@@ -102,6 +133,10 @@ export function createWindow<T extends { readonly bytes: number }>(
     line = line.slice(head);
     head = 0;
   }
+}
+
+function oneOf({ bytes }: { readonly bytes: number }): Load {
+  return { messages: 1, bytes };
 }
 
 interface Signal {
