@@ -57,7 +57,10 @@ t.test('a load counts like as many messages, and goes in as a whole or not at al
   t.notOk(window.enter({ bytes: 1, order: 2 }));
   window.release({ messages: 9, bytes: 999 });
   t.same(admitted, [1, 2]);
-  t.notOk(await Promise.race([empty.then(() => true), Promise.resolve(false)]), 'not before the last one has left');
+  t.notOk(
+    await Promise.race([empty.then(() => true), Promise.resolve(false)]),
+    'not before the last one has left',
+  );
 });
 
 t.test('room is promised when there is none', async (t) => {
