@@ -22,7 +22,7 @@ import { withTeardown, type Stage } from './stage.ts';
 const bench = openBench('fetch');
 const AT_ONCE = 50;
 const COUNTS: Readonly<Record<string, number>> = {
-  ours: bench.size(15_000, 100),
+  ours: bench.size(10_000, 100),
   bare: bench.size(20_000, 100),
   CheerioCrawler: bench.size(400, 20),
   'HttpCrawler, unparsed': bench.size(700, 20),

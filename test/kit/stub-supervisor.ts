@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs';
 import { Secret } from '../../src/domain/secret.ts';
 import { Failure } from '../../src/domain/failure.ts';
 import { runSupervisor } from '../../src/local/supervise.ts';
+import { applyTopology } from '../../src/nats/apply-topology.ts';
 import { connectNats } from '../../src/nats/connect.ts';
 import { createProcessLog } from '../../src/telemetry/log.ts';
 
@@ -19,8 +20,9 @@ process.exitCode = await runSupervisor({
     const password = new Secret(readFileSync(passwordFile, 'utf8').trim());
     const access = { url, user, password };
     const connection = await connectNats({ access, name: 'prepare', log, whenUnreachable: 'fail' });
-    await connection.jsm.getAccountInfo();
-    await connection.jsm.streams.add({ name: 'PROBE', subjects: ['probe'] });
+    // As patient with an election as the program itself.
+    const streams = [{ name: 'PROBE', settings: { name: 'PROBE', subjects: ['probe'] } }];
+    await applyTopology(connection, { streams, consumers: [] }, { onDrift: 'keep' });
     await connection.close();
   },
 });
