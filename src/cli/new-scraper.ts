@@ -31,7 +31,7 @@ export default defineScraper({
   timeout: '2m', // hard limit of one attempt
   retries: 3, // attempts after the first
   limits: { delayMs: 1000 }, // between two pages of a host
-  crawl: { depth: 3, within: 'site' }, // what it follows of what it enqueues for itself
+  crawl: { depth: 3, within: 'site' }, // of what it enqueues for itself: three links in a row at most
   async run({ page, emit, enqueue }) {
     const here = await page(); // the page of the task's URL
     const { title, links } = here.extract(fields);
