@@ -35,7 +35,8 @@ export async function open(): Promise<{
     if (afterMs === undefined) answer();
     else setTimeout(answer, Number(afterMs));
   });
-  server.keepAliveTimeout = 60_000;
+  // Longer than a bench: no connection that somebody has kept is closed just when he uses it again.
+  server.keepAliveTimeout = 3_600_000;
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const address = server.address();
   const port = typeof address === 'object' && address ? address.port : 0;
