@@ -85,17 +85,24 @@ function createParser(words: string[], execute: Execute): Argv {
         error ?? new Failure('INVALID', message ?? 'wrong arguments', { hint: '`trawl --help` shows how.' })
       );
     });
-  for (const command of commands) addCommand(parser, command, execute);
+  const asksHelp = words.includes('--help');
+  for (const command of commands) addCommand(parser, command, { asksHelp, execute });
   return parser;
 }
 
-function addCommand(parser: Argv, command: Command, execute: Execute): void {
+function addCommand(
+  parser: Argv,
+  command: Command,
+  { asksHelp, execute }: { readonly asksHelp: boolean; readonly execute: Execute },
+): void {
   parser.command(
     command.usage,
     command.describe as string, // yargs takes `false` too; its types do not know
     (yargs) => {
+      // Yargs lays out the help of every command that it runs, and of many settings that takes a while.
+      const shown = asksHelp ? flagOptions(command.sections) : {};
       // In one go: what was hidden once stays hidden.
-      yargs.options({ ...hidden(flagOptions(), command.own), ...flagOptions(command.sections) });
+      yargs.options({ ...hidden(flagOptions(), command.own), ...shown });
       for (const [example, meaning] of command.examples) yargs.example(example, meaning);
       if (command.single) yargs.options(SINGLE_OPTIONS);
       return command.options?.(yargs) ?? yargs;

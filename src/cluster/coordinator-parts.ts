@@ -68,6 +68,8 @@ export interface CoordinatorTools {
 }
 
 export interface CoordinatorOptions {
+  /** Its services answer from now on. */
+  readonly open?: () => void;
   readonly limits?: Partial<CoordinatorLimits>;
   /** Further services that it answers. */
   readonly verbs?: (tools: CoordinatorTools) => Readonly<Record<string, Verb>>;
@@ -89,6 +91,7 @@ export function createCoordinatorActor(
           'services',
           await openServiceDesk(parts.connection, { ...parts, version: VERSION, verbs }),
         );
+        options.open?.();
         const limits = { ...COORDINATOR_DEFAULTS, ...options.limits };
         await createCoordinator(portsOf(parts, tools), limits).run(stop);
       } finally {

@@ -18,7 +18,7 @@ import { createSchedules } from '../nats/schedules.ts';
 import { shareBeats, type FollowBeats } from '../nats/shared-beats.ts';
 import { findLostLife } from '../policy/actor-event.ts';
 import { countTasks, finalCounts } from '../policy/counters.ts';
-import { followStop, type Actor, type Stop } from '../runtime/actor.ts';
+import { createOpening, followStop, type Actor, type Stop } from '../runtime/actor.ts';
 import { createRedrive, type Redrive } from '../services/redrive.ts';
 import { createScheduleServices } from '../services/schedules.ts';
 import {
@@ -36,8 +36,10 @@ const MAX_PAYLOAD_BYTES = 1_048_576;
 
 /** What it does beside taking submissions in is no less its work: when that fails, the actor ends and is started again. */
 export function createClusterCoordinator(parts: CoordinatorSurroundings): Actor {
+  const { opened, open } = createOpening();
   return {
     role: 'coordinator',
+    opened,
     async run(stop) {
       const own = followStop(stop, parts.config.actor.grace);
       try {
@@ -58,6 +60,7 @@ export function createClusterCoordinator(parts: CoordinatorSurroundings): Actor 
     const coordinator = createCoordinatorActor(
       { ...parts, checkInput, followBeats },
       {
+        open,
         limits: {
           ...COORDINATOR_DEFAULTS,
           promotion: { maxActivePerScraper: runs.maxActivePerScraper, maxActive: runs.maxActive },

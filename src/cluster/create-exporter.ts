@@ -17,7 +17,7 @@ import { buildSnapshot, countActors, isWorker } from '../policy/cluster-snapshot
 import { createSamples } from '../policy/recent.ts';
 import { createRunTotals } from '../policy/run-totals.ts';
 import { createShownHosts } from '../policy/shown-hosts.ts';
-import type { Actor } from '../runtime/actor.ts';
+import { createOpening, type Actor } from '../runtime/actor.ts';
 import { createSinkGauges } from '../telemetry/sink-metrics.ts';
 import { VERSION } from '../version.ts';
 import type { ActorParts } from './roles.ts';
@@ -32,8 +32,10 @@ export function createClusterExporter(parts: ActorParts): Actor {
     ...EXPORTER_DEFAULTS,
     freshMs: parts.config.metrics.fresh,
   });
+  const { opened, open } = createOpening();
   return {
     ...exporter,
+    opened,
     async run(stop) {
       const close = await openServiceDesk(connection, {
         names,
@@ -41,6 +43,7 @@ export function createClusterExporter(parts: ActorParts): Actor {
         verbs: { snapshot: () => exporter.snapshot() },
         desk: { name: 'snapshot', description: 'What any exporter answers', queue: 'exporters' },
       });
+      open();
       try {
         await exporter.run(stop);
       } finally {

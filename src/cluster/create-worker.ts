@@ -17,6 +17,7 @@ import { checkLease } from '../policy/lease.ts';
 import { POISON_DEFAULTS } from '../policy/poison.ts';
 import { summarizeInHand } from '../policy/run-load.ts';
 import { SETTLE_DEFAULTS } from '../policy/settle.ts';
+import { createOpening } from '../runtime/actor.ts';
 import { noop } from '../scrapers/noop.ts';
 import { createRegistry, type Registry } from '../scrapers/registry.ts';
 import { createSharedKeeper, type SharedKeeper } from '../scrapers/shared-keeper.ts';
@@ -32,11 +33,13 @@ const ORPHAN_PAUSE_MS = 2_000;
 
 export function createClusterWorker(parts: ActorParts): Worker {
   const fetcher = createClusterFetcher(parts);
+  const { opened, open } = createOpening();
   let worker: Worker | undefined;
   const call: Worker['call'] = async (spec, limitMs) =>
     worker ? worker.call(spec, limitMs) : { state: 'refused', reason: 'stopping' };
   return {
     role: 'worker',
+    opened,
     inFlight: () => worker?.inFlight() ?? 0,
     inFlightByRun: () => worker?.inFlightByRun() ?? new Map(),
     vitals: () => ({ ...worker?.vitals(), starved: fetcher.stats().starved }),
@@ -74,6 +77,7 @@ export function createClusterWorker(parts: ActorParts): Worker {
           onSlots: () => void parts.tell({}),
         }),
         meter: parts.tally,
+        open,
       });
       const started = worker;
       const answering = [

@@ -14,7 +14,7 @@ import type { Identity } from '../nats/identity.ts';
 import { openMailbox } from '../nats/mailbox.ts';
 import { createPublisher } from '../nats/publisher.ts';
 import { keepTally } from '../nats/tally.ts';
-import { createStop, type Actor, type StopControl } from '../runtime/actor.ts';
+import { createStop, untilAborted, type Actor, type StopControl } from '../runtime/actor.ts';
 import { createCleanup, type Cleanup } from '../runtime/cleanup.ts';
 import { systemClock } from '../runtime/clock.ts';
 import { createGate } from '../runtime/gate.ts';
@@ -52,7 +52,7 @@ export interface Running {
 export interface StartOptions {
   readonly role: Role;
   readonly log: Log;
-  /** Ends the wait for NATS. */
+  /** Ends the wait for NATS, and for what the actor opens. */
   readonly stop?: AbortSignal | undefined;
   /** A worker ends by itself when nothing is left of this run, or of anything. */
   readonly untilEmpty?: { readonly run?: string } | undefined;
@@ -95,7 +95,7 @@ export async function startActor(
   try {
     const [connection, createActor] = await Promise.all([connect(life, stop), loadRole(role)]);
     await requireTopology(connection, life);
-    const running = await begin(life, { connection, createActor });
+    const running = await begin(life, { connection, createActor, stop });
     log.info('actor.started', { version: VERSION, page: running.url });
     return running;
   } catch (error) {
@@ -121,8 +121,9 @@ async function connect(
 
 async function begin(
   life: Life,
-  { connection, createActor }: { connection: Connection; createActor: CreateActor },
+  parts: { connection: Connection; createActor: CreateActor; stop: AbortSignal | undefined },
 ): Promise<Running> {
+  const { connection, createActor, stop } = parts;
   const { config, role, id, names, log, cleanup } = life;
   const control = createStop(config.actor.grace);
   const gate = createGate();
@@ -195,7 +196,6 @@ async function begin(
   made.actor = actor;
   const verbs = { ...createVerbs({ identity, control, gate, log }), ...actor.verbs };
   cleanup.add('mailbox', await openMailbox(connection, { names, role, id, version: VERSION, verbs }));
-  await identity.update({ status: 'running', http: page.url });
   identity.start(config.heartbeat.interval);
   control.stop.quiet.addEventListener('abort', () => void identity.update({ status: 'draining' }), {
     once: true,
@@ -213,6 +213,10 @@ async function begin(
     if (failure) throw failure;
     log.info('actor.stopped');
   });
+  done.catch(() => undefined); // whoever gets it hears of it
+  const stops = stop ? [control.stop.quiet, stop] : [control.stop.quiet];
+  await Promise.race([actor.opened, ended, ...stops.map(untilAborted)]);
+  if (!stops.some(({ aborted }) => aborted)) await identity.update({ status: 'running', http: page.url });
   return { role, id, url: page.url, done, quiet: () => control.quiet(), abort: () => control.abort() };
 }
 

@@ -79,6 +79,8 @@ export interface WorkerParts {
   /** Absent: it always uses all of its slots. */
   readonly readStrain?: (() => Strain) | undefined;
   readonly onSlots?: (() => void) | undefined;
+  /** It takes tasks and calls from now on. */
+  readonly open?: (() => void) | undefined;
   /** Where somebody else may have to take down what scrapers have set up. */
   readonly shared?: SharedKeeper | undefined;
 }
@@ -98,7 +100,9 @@ export function assembleWorker(parts: WorkerParts): Worker {
       const cleanup = createCleanup(log);
       try {
         worker = createWorker(createPorts(parts, await openTools(parts, cleanup)), parts.limits);
-        await worker.run(stop);
+        const ended = worker.run(stop);
+        parts.open?.();
+        await ended;
       } finally {
         await cleanup.run();
       }

@@ -14,6 +14,8 @@ export interface Stop {
 export interface Actor {
   readonly role: Role;
   run(stop: Stop): Promise<void>;
+  /** For one that has to open something first: resolves when whoever needs it will be answered. */
+  readonly opened?: Promise<void>;
   /** Tasks that it has in hand. */
   inFlight?(): number;
   /** What its heartbeat tells besides. */
@@ -89,6 +91,13 @@ export function followStop({ quiet, abort }: Stop, graceMs: number): StopControl
       own.settled();
     },
   };
+}
+
+/** For `opened` of an actor. */
+export function createOpening(): { readonly opened: Promise<void>; readonly open: () => void } {
+  let open = (): void => undefined;
+  const opened = new Promise<void>((resolve) => (open = resolve));
+  return { opened, open };
 }
 
 /** Resolves when the signal aborts; for actors that only wait. */

@@ -13,7 +13,7 @@ const scrapers = join(folder, 'scrapers');
 cpSync(join(projectRoot, 'config/scrapers'), scrapers, { recursive: true });
 mkdirSync(join(folder, 'node_modules'));
 symlinkSync(projectRoot, join(folder, 'node_modules/trawl'));
-const shell = createShell(await installTrawl(t, { TRAWL_WORKER_SCRAPERS: scrapers }));
+const shell = createShell(await installTrawl(t, { TRAWL_WORKER_SCRAPERS: scrapers }), { npx: 'real' });
 
 t.test('the first five minutes', { timeout: 170_000 }, async (t) => {
   const expected: Record<string, RegExp> = {

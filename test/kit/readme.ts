@@ -9,6 +9,8 @@ import type { Test } from 'tap';
 import { installTrawl, type Program } from './trawl.ts';
 
 const README = 'README.md';
+/** Has an `npx` that takes no time to start. */
+const QUICK = join(projectRoot, 'test/kit/quick');
 
 export function titlesOf(page: string): string[] {
   return [...readPage(page).matchAll(/^## (.*)$/gm)].map(([, title = '']) => title);
@@ -35,11 +37,15 @@ export type Shell = (
 ) => Promise<{ code: number | null; said: string }>;
 
 /** In the project folder, with the home and the ports of a test. */
-export function createShell({ env, portBase }: Program): Shell {
+export function createShell(
+  { env, portBase }: Program,
+  { npx = 'quick' }: { readonly npx?: 'quick' | 'real' } = {},
+): Shell {
+  const PATH = npx === 'real' ? env['PATH'] : `${QUICK}:${env['PATH'] ?? ''}`;
   return async (line, settings = {}) => {
     const child = spawn('/bin/sh', ['-c', `${line} 2>&1`], {
       cwd: projectRoot,
-      env: { ...env, PORT_BASE: String(portBase), ...settings },
+      env: { ...env, PATH, PORT_BASE: String(portBase), ...settings },
       stdio: ['ignore', 'pipe', 'inherit'],
     });
     const [[code], said] = await Promise.all([
