@@ -3,6 +3,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { answers, type Counts, type RunSummary } from '../client/answers.ts';
 import { isSettled } from '../client/run-end.ts';
 import { asFailure } from '../domain/failure.ts';
+import { columnsOf } from './columns.ts';
 import type { Output } from './output.ts';
 import {
   createMeter,
@@ -14,7 +15,12 @@ import {
 } from './progress-bar.ts';
 import type { Ask } from './with-connection.ts';
 
-const BAR_WIDTH = 24;
+/** The bar gives way to the words, as far as it still is one. */
+const BAR_MAX = 24;
+const BAR_MIN = 8;
+/** Around the bar: its ends, the per cent, the gap after it, and the last column, which stays empty. */
+const BAR_FRAME = '[]  99%'.length + 3;
+const COLUMNS = 80;
 const LOOK_MS = 500;
 /** A coordinator may be replaced while we watch. */
 const OUTAGE_MAX_MS = 30_000;
@@ -45,7 +51,7 @@ export async function followRun(options: FollowRun): Promise<RunSummary> {
       if (summary) {
         const settled = settledOf(summary.counts);
         const perSecond = meter.read(settled, performance.now());
-        line.show(renderRun(summary, perSecond), { always: true });
+        line.show(renderRun(summary, perSecond, columnsOf(process.stderr)), { always: true });
         const said = output.json ? JSON.stringify(summarize(summary)) : renderChange(summary);
         if (printsLines && said !== last) process.stdout.write(`${said}\n`);
         last = said;
@@ -77,10 +83,13 @@ function settledOf({ done, dead, cancelled }: Counts): number {
   return done + dead + cancelled;
 }
 
-export function renderRun({ state, counts }: RunSummary, perSecond: number): string {
+export function renderRun(
+  { state, counts }: RunSummary,
+  perSecond: number,
+  columns: number = COLUMNS,
+): string {
   const settled = settledOf(counts);
   const parts = [
-    renderBar(counts.total === 0 ? 0 : settled / counts.total, BAR_WIDTH),
     state,
     `${renderCount(settled)}/${renderCount(counts.total)}`,
     `${renderCount(counts.dead)} dead`,
@@ -88,7 +97,9 @@ export function renderRun({ state, counts }: RunSummary, perSecond: number): str
     renderRate(perSecond),
     renderLeft(counts.remaining, perSecond),
   ];
-  return parts.filter((part) => part !== '').join('  ');
+  const words = parts.filter((part) => part !== '').join('  ');
+  const width = Math.min(BAR_MAX, Math.max(BAR_MIN, columns - BAR_FRAME - words.length));
+  return `${renderBar(counts.total === 0 ? 0 : settled / counts.total, width)}  ${words}`;
 }
 
 function renderChange({ id, state, counts }: RunSummary): string {

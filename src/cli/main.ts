@@ -5,6 +5,7 @@ import { hideBin } from 'yargs/helpers';
 import { flagOptions, type FlagOption } from '../config/flags.ts';
 import { asFailure, Failure } from '../domain/failure.ts';
 import { VERSION } from '../version.ts';
+import { columnsOf } from './columns.ts';
 import type { Command, CommandContext, Effect, SingleNeed } from './command.ts';
 import { commands } from './commands.ts';
 import { EXIT, exitCodeOf, type ExitCode } from './exit.ts';
@@ -77,7 +78,7 @@ function createParser(words: string[], execute: Execute): Argv {
     .demandCommand(1, 'Say what to do: trawl <command>. `trawl --help` lists the commands.')
     .recommendCommands()
     .strict()
-    .wrap(Math.min(110, process.stdout.columns || 110))
+    .wrap(Math.min(110, columnsOf(process.stdout) ?? 110))
     .epilogue('`trawl <command> --help` shows examples and settings.')
     .exitProcess(false)
     .fail((message: string | null, error: Error | undefined) => {

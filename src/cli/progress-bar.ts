@@ -1,4 +1,5 @@
 /** How far something is, on one line that is written over again and again; a pipe never sees it. */
+import { columnsOf } from './columns.ts';
 import { renderAge } from './table.ts';
 
 /** `[######··············]  30%`, as wide as asked. */
@@ -78,7 +79,7 @@ export function createStatusLine(
       drawnAt = now();
       drawn = true;
       // A line that wraps cannot be written over.
-      terminal.write(`\r\x1b[K${text.slice(0, (terminal.columns ?? COLUMNS) - 1)}`);
+      terminal.write(`\r\x1b[K${text.slice(0, (columnsOf(terminal) ?? COLUMNS) - 1)}`);
     },
     clear() {
       if (drawn) terminal.write('\r\x1b[K');

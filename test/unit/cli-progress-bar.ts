@@ -58,6 +58,11 @@ t.test('the line is written over on a terminal, and only there', async (t) => {
   t.equal(written, '\r\x1b[Kone\r\x1b[Kat any ra\r\x1b[Kwider tha\r\x1b[K');
 
   written = '';
+  const unsized = { isTTY: true, columns: 0, write: (text: string) => (written += text) };
+  createStatusLine(unsized).show('a terminal that does not know how wide it is');
+  t.equal(written, '\r\x1b[Ka terminal that does not know how wide it is');
+
+  written = '';
   const pipe = createStatusLine({ write: (text) => (written += text) });
   pipe.show('one', { always: true });
   pipe.clear();

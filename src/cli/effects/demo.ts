@@ -5,6 +5,7 @@ import { hasEnded } from '../../client/run-end.ts';
 import { asFailure, Failure } from '../../domain/failure.ts';
 import { readLocalStatus } from '../../local/status.ts';
 import { readText, readWhole } from '../arguments.ts';
+import { columnsOf } from '../columns.ts';
 import type { CommandContext } from '../command.ts';
 import { killOneWorker, type Killed } from '../demo/kill-worker.ts';
 import { openSite, type OpenSite } from '../demo/open-site.ts';
@@ -139,7 +140,7 @@ function describe(facts: Facts): string {
   const { id, counts } = summary;
   const lines = [describeEnd(summary).split('\n')[0] ?? '', ''];
   if (gathered.items.length > 0) {
-    lines.push(renderItems(gathered.items.slice(0, SHOWN_MAX), process.stdout.columns));
+    lines.push(renderItems(gathered.items.slice(0, SHOWN_MAX), columnsOf(process.stdout)));
     const more = gathered.items.length - SHOWN_MAX;
     if (more > 0) lines.push(`… and ${renderCount(more)} more`);
     lines.push('');

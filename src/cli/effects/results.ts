@@ -1,6 +1,7 @@
 /** `trawl results`: what the tasks of a run brought, as a stream. */
 import { once } from 'node:events';
 import { readText, readTexts, requireText } from '../arguments.ts';
+import { columnsOf } from '../columns.ts';
 import type { CommandContext } from '../command.ts';
 import { EXIT, type ExitCode } from '../exit.ts';
 import { createRowWriter, isWanted, type ResultFormat, type ResultState } from '../result-rows.ts';
@@ -15,7 +16,7 @@ export async function run(context: CommandContext): Promise<ExitCode> {
   const rows = createRowWriter((readText(argv, 'format') ?? usual) as ResultFormat, state, {
     kinds,
     atOnce: argv['follow'] === true,
-    columns: process.stdout.columns,
+    columns: columnsOf(process.stdout),
   });
   await withClient(context, 'results', async ({ client }) => {
     for await (const outcome of client.results(run, { settledOnly: argv['follow'] !== true })) {
