@@ -3,7 +3,7 @@
 import yargs, { type Argv } from 'yargs';
 import { hideBin } from 'yargs/helpers';
 import { flagOptions, type FlagOption } from '../config/flags.ts';
-import { asFailure, Failure } from '../domain/failure.ts';
+import { asFailure } from '../domain/failure.ts';
 import { VERSION } from '../version.ts';
 import { columnsOf } from './columns.ts';
 import type { Command, CommandContext, Effect, SingleNeed } from './command.ts';
@@ -14,7 +14,7 @@ import { isLeaving, leave } from './leaving.ts';
 import { loadSettings } from './load-settings.ts';
 import { createOutput } from './output.ts';
 import { createProcessLog } from '../telemetry/log.ts';
-import { keepDashes, readWords } from './words.ts';
+import { explainMistake, keepDashes, readWords } from './words.ts';
 
 const streams = { out: process.stdout, err: process.stderr };
 const SINGLE_OPTIONS = {
@@ -69,7 +69,7 @@ async function runAtRun(context: CommandContext, needs: SingleNeed, effect: Effe
 type Execute = (command: Command, argv: Readonly<Record<string, unknown>>) => Promise<void>;
 
 function createParser(words: string[], execute: Execute): Argv {
-  const parser = yargs(keepDashes(words))
+  const parser: Argv = yargs(keepDashes(words))
     .scriptName('trawl')
     .usage('$0 <command>\n\nA distributed scraping cluster on NATS JetStream.')
     .version(VERSION)
@@ -81,10 +81,9 @@ function createParser(words: string[], execute: Execute): Argv {
     .wrap(Math.min(110, columnsOf(process.stdout) ?? 110))
     .epilogue('`trawl <command> --help` shows examples and settings.')
     .exitProcess(false)
+    .locale('en') // like everything else that it says
     .fail((message: string | null, error: Error | undefined) => {
-      throw (
-        error ?? new Failure('INVALID', message ?? 'wrong arguments', { hint: '`trawl --help` shows how.' })
-      );
+      throw error ?? explainMistake(message ?? 'wrong arguments', words, namesOf(parser));
     });
   const asksHelp = words.includes('--help');
   for (const command of commands) addCommand(parser, command, { asksHelp, execute });
@@ -110,6 +109,11 @@ function addCommand(
     },
     (argv) => execute(command, argv),
   );
+}
+
+function namesOf(parser: Argv): string[] {
+  // Its types do not know that it can tell.
+  return Object.keys((parser as Argv & { getOptions(): { readonly key: object } }).getOptions().key);
 }
 
 /** Every setting works with every command; help lists those that matter to it. */

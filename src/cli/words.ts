@@ -1,5 +1,6 @@
 /** What yargs cannot say about the words of a command line, said before and after it reads them. */
 import { Failure } from '../domain/failure.ts';
+import { pickNearest } from '../domain/nearest.ts';
 import type { Arguments } from './arguments.ts';
 
 /** yargs takes a lone `-` for an option without a name when it is an argument; with room around it, for text. */
@@ -21,6 +22,15 @@ export function readWords(argv: Arguments): Arguments {
       `one run, please: ${JSON.stringify(first)} or --run ${JSON.stringify(second)}`,
     );
   return { ...rest, run: first };
+}
+
+/** In the words of yargs, and with the option that was most likely meant. */
+export function explainMistake(message: string, words: readonly string[], known: readonly string[]): Failure {
+  const unknown = /^Unknown arguments?: ([^ ,]+)/.exec(message)?.[1] ?? '';
+  const isOption = words.some((word) => word === `--${unknown}` || word.startsWith(`--${unknown}=`));
+  const nearest = isOption ? pickNearest(unknown, known) : undefined;
+  const guess = nearest === undefined ? '' : `Did you mean --${nearest}? `;
+  return new Failure('INVALID', message, { hint: `${guess}\`trawl --help\` shows how.` });
 }
 
 function withDashes(value: unknown): unknown {

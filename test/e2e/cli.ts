@@ -15,7 +15,12 @@ t.test('mistakes are told in words, with a way out and an exit code', async (t) 
   const cases: [name: string, words: string[], expected: Partial<Record<keyof Finished, unknown>>][] = [
     ['no command', [], { code: 2, stderr: /Say what to do/ }],
     ['unknown command', ['statsu'], { code: 2, stderr: /Did you mean/ }],
-    ['unknown flag', ['status', '--hots', 'x'], { code: 2, stderr: /hots/ }],
+    ['unknown flag', ['status', '--xyz', 'x'], { code: 2, stderr: /xyz\n`trawl --help` shows how/ }],
+    [
+      'a slip of the pen',
+      ['submit', 'echo', '--prioritty', '3'],
+      { code: 2, stderr: /Did you mean --priority\? `trawl --help`/ },
+    ],
     ['bad value', ['worker', '--leader-ttl', 'soon'], { code: 2, stderr: /--leader-ttl.*duration/s }],
     [
       'several bad values',

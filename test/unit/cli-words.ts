@@ -1,5 +1,5 @@
 import t from 'tap';
-import { keepDashes, readWords } from '../../src/cli/words.ts';
+import { explainMistake, keepDashes, readWords } from '../../src/cli/words.ts';
 
 t.test('a lone dash comes through, as an argument, in a list, as a value', async (t) => {
   const words = keepDashes(['import', '-', '--urls-file', '-', '--tag', 'a-b', '--', '-x']);
@@ -20,4 +20,15 @@ t.test('a run is an argument or an option', async (t) => {
     message: 'one run, please: "friday" or --run "monday"',
   });
   t.throws(() => readWords({ RUN: 'friday', run: ['friday', 'monday'] }), { code: 'INVALID' });
+});
+
+t.test('of an unknown option it says which one was meant', async (t) => {
+  const hintOf = (message: string, ...words: string[]): string | undefined =>
+    explainMistake(message, words, ['priority', 'run', 'json']).hint;
+  const how = '`trawl --help` shows how.';
+  t.equal(hintOf('Unknown argument: prio', 'submit', '--prio', '3'), how, 'nothing is near enough');
+  t.equal(hintOf('Unknown argument: priorty', '--priorty=3'), `Did you mean --priority? ${how}`);
+  t.equal(hintOf('Unknown arguments: rn, x', '--rn', '3', '--x'), `Did you mean --run? ${how}`);
+  t.equal(hintOf('Unknown argument: runs', 'status', 'runs'), how, 'that was no option');
+  t.match(explainMistake('wrong', [], []), { code: 'INVALID', message: 'wrong', hint: how });
 });
