@@ -14,10 +14,10 @@ export type FoundSources =
   | { readonly ok: true; readonly sources: readonly Source[] }
   | { readonly ok: false; readonly reason: string };
 
-const MODULE = /\.m?[jt]s$/;
+const MODULE = /\.(?:m?[jt]s|cjs)$/;
 const TEMPLATE = /\.ya?ml$/;
 /** Tests, declarations, and what begins with `_` or a dot: parts that scrapers share. */
-const NO_SCRAPER = /^[._]|\.(?:test|spec)\.m?[jt]s$|\.d\.m?ts$/;
+const NO_SCRAPER = /^[._]|\.(?:test|spec)\.(?:m?[jt]s|cjs)$|\.d\.m?ts$/;
 const PACKAGE = /^(?:@[\w.-]+\/)?[\w.-]+(?:\/[\w./-]+)?$/;
 
 export async function findSources(place: string): Promise<FoundSources> {

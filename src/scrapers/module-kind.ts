@@ -15,6 +15,7 @@ export function stripsTypes(): boolean {
  */
 export function isEsModule(path: string, source: string): boolean | 'declared-otherwise' {
   if (path.endsWith('.mjs')) return true;
+  if (path.endsWith('.cjs')) return false;
   const type = packageType(dirname(path));
   if (type === 'module') return true;
   if (!hasEsSyntax(source)) return false;

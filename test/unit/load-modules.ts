@@ -24,6 +24,7 @@ t.test('modules of every kind, whatever the package around them says', async (t)
     'es.js': plain('es'),
     'es.mjs': plain('es-mjs'),
     'common.js': `module.exports = { name: 'common', run: async () => 1 }`,
+    'common.cjs': `module.exports = { name: 'common-cjs', run: async () => 1 }`,
     'several.mjs': `export const scrapers = [{ name: 'one', run() {} }, { name: 'two', run() {} }]`,
     'uses-trawl.js': `import { defineScraper } from 'trawl';
 export default defineScraper({ name: 'uses-trawl', timeout: '2m', run: async () => 1 });`,
@@ -40,7 +41,7 @@ export const scraper: Scraper = defineScraper({ name: 'typed', async run({ emit 
     'broken.js': `export const a = 1;\n\nexport default { name: 'x',, }\n`,
   });
   const { scrapers, problems, files } = await loadScrapers(folder);
-  t.same(namesOf(scrapers), ['common', 'es', 'es-mjs', 'one', 'two', 'typed', 'uses-trawl']);
+  t.same(namesOf(scrapers), ['common', 'common-cjs', 'es', 'es-mjs', 'one', 'two', 'typed', 'uses-trawl']);
   const reasons = Object.fromEntries(problems.map(({ file, reason }) => [basename(file), reason]));
   t.match(reasons, {
     'broken.js': /^line 3: Unexpected token/,
@@ -92,6 +93,21 @@ t.test('templates are read by whoever can', async (t) => {
   t.same(namesOf(scrapers), ['shop']);
   t.match(problems, [{ file: join(folder, 'bad.yml'), reason: 'bad.yml:1:1: no' }]);
   t.same((await loadScrapers(folder)).scrapers, [], 'without a reader they are left alone');
+});
+
+t.test('CommonJS has trawl where it is installed', async (t) => {
+  const folder = temporaryFolder(t);
+  mkdirSync(join(folder, 'node_modules'));
+  symlinkSync(projectRoot, join(folder, 'node_modules/trawl'));
+  write(folder, {
+    'package.json': '{ "type": "module" }',
+    'old.cjs': `const { defineScraper } = require('trawl');
+module.exports = defineScraper({ name: 'old', timeout: '2m', run: async () => 1 });`,
+    'broken.cjs': `module.exports = { name: 'x',, }`,
+  });
+  const { scrapers, problems } = await loadScrapers(folder);
+  t.match(scrapers, [{ name: 'old', timeoutMs: 120_000 }]);
+  t.match(problems, [{ file: join(folder, 'broken.cjs'), reason: /line 1: / }]);
 });
 
 t.test('a package of its own that has trawl installed uses that one', async (t) => {
