@@ -7,7 +7,8 @@
  *   count-own   counts what it has stored itself, and nothing that it finds
  *   none        has no bug
  *
- * Now and then it dies between the two steps of settling a task, where a kill from outside seldom hits.
+ * Now and then it dies between the two steps of settling a task, where a kill from outside seldom hits; with `ack-first`
+ * in each life at least once, unless something else ends it before.
  */
 import { createWorker } from '../../../src/actors/worker.ts';
 import {
@@ -37,6 +38,7 @@ import { openProcess } from './process-parts.ts';
 
 const DIES = 0.01;
 const DIES_BEFORE_COUNT = 0.03;
+const LIFE_TASKS = 20;
 
 const [, , bug = 'none'] = process.argv;
 const { config, connection, names, bucket, id, log, announce, leaseMs } = await openProcess(
@@ -68,6 +70,7 @@ const registry = createRegistry((await loadScrapers(config.worker.scrapers)).scr
 const solo = createSoloStarts(bucket, { self: identity.beat(), log });
 const inHand = new Map<string, Delivery>();
 let lanes: Lanes | undefined;
+let ackedFirst = 0;
 
 const storeOutcome = createStoreOutcome({
   writer,
@@ -91,8 +94,11 @@ const ports: WorkerPorts = {
   async storeOutcome(outcome, acceptSeq) {
     const { run, id: task } = outcome.spec;
     const delivery = inHand.get(task);
-    if (bug === 'ack-first' && delivery) lanes?.ack(delivery);
-    await mayDie();
+    if (bug === 'ack-first' && delivery) {
+      lanes?.ack(delivery);
+      ackedFirst += 1;
+    }
+    await (ackedFirst === LIFE_TASKS ? die() : mayDie());
     const current = bug === 'no-fence' ? (await reader.read(run, task))?.seq : undefined;
     const stored = await storeOutcome(outcome, current ?? acceptSeq);
     await mayDie();
@@ -124,7 +130,10 @@ function blind(whole: Connection): Connection {
 }
 
 async function mayDie(): Promise<void> {
-  if (Math.random() >= DIES / 2) return;
+  if (Math.random() < DIES / 2) await die();
+}
+
+async function die(): Promise<void> {
   await connection.nc.flush();
   process.kill(process.pid, 'SIGKILL');
 }
