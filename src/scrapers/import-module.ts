@@ -22,10 +22,10 @@ const CHECK_MAX_MS = 10_000;
 let registered = false;
 
 /** Throws `INVALID` with what is wrong, and the line if that can be found out. */
-export async function importModule(path: string): Promise<Module> {
+export async function importModule(path: string, maxMs: number): Promise<Module> {
   try {
     if (!registered && needsHooks(path, await readFile(path, 'utf8'))) registerHooks();
-    return (await import(pathToFileURL(path).href)) as Module;
+    return await inTime(import(pathToFileURL(path).href) as Promise<Module>, maxMs);
   } catch (error) {
     const line = (await lineOfSyntax(error, path)) ?? lineIn(error, path);
     const where = line === undefined ? '' : `line ${line}: `;
@@ -61,6 +61,17 @@ function registerHooks(): void {
   });
   // So that errors name the lines of the file as it was written.
   process.setSourceMapsEnabled(true);
+}
+
+/** Whoever waits at the top of a file, for a service that does not answer, must not hold up all other scrapers. */
+async function inTime(module: Promise<Module>, maxMs: number): Promise<Module> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<never>((_, reject) => {
+    const seconds = maxMs / 1_000;
+    const reason = `it is not loaded after ${seconds} s: what it awaits at its top does not come. Wait in setup() instead.`;
+    timer = setTimeout(() => reject(new Error(reason)), maxMs);
+  });
+  return Promise.race([module, late]).finally(() => clearTimeout(timer));
 }
 
 /** Where it was thrown. */

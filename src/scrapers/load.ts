@@ -22,13 +22,17 @@ export interface Loaded {
 export interface LoadOptions {
   /** YAML → a scraper; absent: templates are left alone. */
   readonly readTemplate?: ((text: string, file: string) => Scraper) | undefined;
+  /** How long one file may take. */
+  readonly fileMaxMs?: number;
 }
 
 type Module = Readonly<Record<string, unknown>>;
 
+const FILE_MAX_MS = 15_000;
+
 export async function loadScrapers(
   places: string | readonly string[],
-  { readTemplate }: LoadOptions = {},
+  { readTemplate, fileMaxMs = FILE_MAX_MS }: LoadOptions = {},
 ): Promise<Loaded> {
   const scrapers: Scraper[] = [];
   const problems: LoadProblem[] = [];
@@ -60,7 +64,7 @@ export async function loadScrapers(
       const text = readTemplate && (await readFile(file, 'utf8'));
       return readTemplate && text !== undefined ? [readTemplate(text, file)] : [];
     }
-    return exportsOf(await importModule(resolve(file))).map(parseScraper);
+    return exportsOf(await importModule(resolve(file), fileMaxMs)).map(parseScraper);
   }
 }
 

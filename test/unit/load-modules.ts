@@ -95,6 +95,14 @@ t.test('templates are read by whoever can', async (t) => {
   t.same((await loadScrapers(folder)).scrapers, [], 'without a reader they are left alone');
 });
 
+t.test('a file that never finishes loading does not hold up the others', async (t) => {
+  const folder = temporaryFolder(t);
+  write(folder, { 'a.mjs': `await new Promise(() => {});\n${plain('a')}`, 'b.mjs': plain('b') });
+  const { scrapers, problems } = await loadScrapers(folder, { fileMaxMs: 100 });
+  t.same(namesOf(scrapers), ['b']);
+  t.match(problems, [{ file: join(folder, 'a.mjs'), reason: /^it is not loaded after 0\.1 s: .*setup\(\)/ }]);
+});
+
 t.test('CommonJS has trawl where it is installed', async (t) => {
   const folder = temporaryFolder(t);
   mkdirSync(join(folder, 'node_modules'));
