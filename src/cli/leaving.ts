@@ -4,6 +4,9 @@
  */
 const CODE_OF_SIGNAL = { SIGINT: 130, SIGTERM: 143 } as const;
 
+/** Long enough for what ends by itself. */
+const LEFT_OPEN_MS = 500;
+
 type Signal = keyof typeof CODE_OF_SIGNAL;
 const SIGNALS = Object.keys(CODE_OF_SIGNAL) as Signal[];
 
@@ -31,6 +34,19 @@ export async function leave(code: number): Promise<void> {
   leaving = true;
   await Promise.allSettled([...goodbyes].map((goodbye) => goodbye()));
   process.exit(code);
+}
+
+/**
+ * The command is over. What a scraper has opened and never closed would keep the process; what has been said is read to
+ * its end first.
+ */
+export async function leaveNothingBehind(): Promise<void> {
+  await Promise.all(
+    [process.stdout, process.stderr].map(
+      (stream) => new Promise<void>((resolve) => stream.write('', () => resolve())),
+    ),
+  );
+  setTimeout(() => process.exit(), LEFT_OPEN_MS).unref();
 }
 
 function hear(signal: Signal): void {

@@ -10,7 +10,7 @@ import type { Command, CommandContext, Effect, SingleNeed } from './command.ts';
 import { commands } from './commands.ts';
 import { EXIT, exitCodeOf, type ExitCode } from './exit.ts';
 import { watchInterrupts } from './interrupt.ts';
-import { isLeaving, leave } from './leaving.ts';
+import { isLeaving, leave, leaveNothingBehind } from './leaving.ts';
 import { loadSettings } from './load-settings.ts';
 import { createOutput } from './output.ts';
 import { createProcessLog } from '../telemetry/log.ts';
@@ -27,6 +27,7 @@ process.stderr.on('error', () => undefined);
 process.stdout.on('error', () => void leave(EXIT.ok));
 
 process.exitCode = await main(hideBin(process.argv));
+await leaveNothingBehind();
 
 async function main(words: string[]): Promise<ExitCode> {
   // Known before the arguments are parsed, because a mistake in them has to be told in the right form too.

@@ -68,6 +68,20 @@ t.test('mistakes are told in words, with a way out and an exit code', async (t) 
   }
 });
 
+t.test('what a scraper has left open does not keep the program', { timeout: 30_000 }, async (t) => {
+  const trawl = await installTrawl(t);
+  const file = join(trawl.home, '../open.mjs');
+  const many = 'x'.repeat(200_000);
+  writeFileSync(
+    file,
+    `setInterval(() => {}, 1000);
+export default { name: 'open', run: ({ emit }) => emit({ many: '${many}' }) };`,
+  );
+  const { code, stdout } = await trawl.run('try', file, '--url', 'http://127.0.0.1:1/', '--json');
+  t.equal(code, 0);
+  t.ok(JSON.stringify(JSON.parse(stdout)).includes(many), 'and all of what it says is said');
+});
+
 t.test('--json answers with JSON, also when it fails', async (t) => {
   const trawl = await installTrawl(t);
   const failed = await trawl.run('status', '--nats-url', 'nats://127.0.0.1:1', '--json');
