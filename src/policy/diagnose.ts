@@ -33,6 +33,10 @@ export interface Facts {
     readonly use: string;
     readonly state: 'free' | 'ours' | 'foreign';
   }[];
+  readonly scrapers: {
+    readonly names: readonly string[];
+    readonly problems: readonly { readonly file: string; readonly reason: string }[];
+  };
   readonly disk:
     { readonly freeBytes: number; readonly usedBytes: number; readonly limitBytes: number } | undefined;
 }
@@ -46,7 +50,27 @@ export function diagnose(facts: Facts): Finding[] {
   if (facts.server && facts.jetstream)
     findings.push(checkTopology(facts), checkDurability(facts), checkClock(facts));
   findings.push(...facts.ports.map((port) => checkPort(facts, port)), checkDisk(facts));
+  findings.push(...checkScrapers(facts));
   return findings;
+}
+
+/** Here, with these settings; workers on other machines have their own. */
+function checkScrapers({ scrapers: { names, problems } }: Facts): Finding[] {
+  const check = 'scrapers';
+  const loaded: Finding = {
+    check,
+    level: 'ok',
+    detail: names.length === 0 ? 'none here' : `${names.length}: ${[...names].sort().join(', ')}`,
+  };
+  return [
+    loaded,
+    ...problems.map(({ file, reason }): Finding => ({
+      check,
+      level: 'warn',
+      detail: `${file} is left out: ${reason}`,
+      todo: 'Mend it, or set worker.scrapers; workers load them when they start.',
+    })),
+  ];
 }
 
 function checkNode({ nodeVersion }: Facts): Finding {

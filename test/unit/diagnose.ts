@@ -14,8 +14,19 @@ const healthy: Facts = {
   clockSkewMs: 3,
   isLocal: true,
   ports: [{ port: 4222, use: 'NATS', state: 'ours' }],
+  scrapers: { names: ['shop', 'echo'], problems: [] },
   disk: { freeBytes: 20 * GIB, usedBytes: GIB, limitBytes: 8 * GIB },
 };
+
+t.test('scrapers that could be loaded, and each that could not', async (t) => {
+  const findings = (scrapers: Facts['scrapers']): Finding[] =>
+    diagnose({ ...healthy, scrapers }).filter(({ check }) => check === 'scrapers');
+  t.match(findings(healthy.scrapers), [{ level: 'ok', detail: '2: echo, shop' }]);
+  t.match(findings({ names: [], problems: [{ file: 'a.mjs', reason: 'line 3: Unexpected token' }] }), [
+    { level: 'ok', detail: 'none here' },
+    { level: 'warn', detail: 'a.mjs is left out: line 3: Unexpected token', todo: /^Mend it/ },
+  ]);
+});
 
 function find(facts: Partial<Facts>, check: string): Finding | undefined {
   return diagnose({ ...healthy, ...facts }).find((finding) => finding.check === check);

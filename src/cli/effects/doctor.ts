@@ -3,6 +3,7 @@ import { statfsSync, existsSync } from 'node:fs';
 import { resolve } from 'node:path';
 import * as v from 'valibot';
 import { readJson } from '../../http/read-json.ts';
+import { loadConfiguredScrapers } from '../../cluster/load-scrapers.ts';
 import { planCluster } from '../../cluster/topology.ts';
 import { asFailure } from '../../domain/failure.ts';
 import { findBusyPorts } from '../../local/ports.ts';
@@ -44,6 +45,7 @@ async function gatherFacts(context: CommandContext): Promise<Facts> {
     nodeVersion: process.versions.node,
     durability: config.durability,
     ...(await gatherPorts(context)),
+    scrapers: await gatherScrapers(context),
   };
   const nothing = {
     server: undefined,
@@ -114,6 +116,11 @@ async function gatherPorts({ config }: CommandContext): Promise<Pick<Facts, 'isL
       ),
     ),
   };
+}
+
+async function gatherScrapers({ config }: CommandContext): Promise<Facts['scrapers']> {
+  const { scrapers, problems } = await loadConfiguredScrapers(config);
+  return { names: scrapers.map(({ name }) => name), problems };
 }
 
 function gatherDisk({ config }: CommandContext, usedBytes: number): Facts['disk'] {
