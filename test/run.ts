@@ -22,7 +22,7 @@ const TOGETHER = join(import.meta.dirname, 'run-together.js');
 interface TestProcess {
   readonly name: string;
   readonly args: readonly string[];
-  /** It starts whole clusters. */
+  /** It starts whole clusters, or computes all the time: none of those that run while a core idles. */
   readonly heavy: boolean;
 }
 
@@ -36,8 +36,8 @@ interface Totals {
 const JOBS = 2;
 /** Many tests mostly wait, for a lease or a schedule: so many more of them run while a core has little to do. */
 const EXTRA_JOBS = 6;
-const IDLE_CORES = 0.5;
-const LOOK_MS = 1_000;
+const IDLE_CORES = 0.3;
+const LOOK_MS = 500;
 
 const fixedJobs = process.env['JOBS'];
 const waiting = planProcesses(process.argv.slice(2));
@@ -87,7 +87,7 @@ async function runAndTell(next: TestProcess): Promise<void> {
   process.stdout.write([...words, line, ''].join('\n'));
 }
 
-/** In the order in which the files are given. */
+/** Unit tests first, since they need a core from beginning to end; the others in the order in which they are given. */
 function planProcesses(files: readonly string[]): TestProcess[] {
   const kindOf = (file: string): string => basename(dirname(file));
   const isUnit = (file: string): boolean => kindOf(file) === 'unit';
@@ -96,10 +96,10 @@ function planProcesses(files: readonly string[]): TestProcess[] {
     units.filter((_file, place) => place % UNIT_PROCESSES === group),
   );
   return [
+    ...groups.map((group) => ({ name: nameOf(group), args: [TOGETHER, ...group], heavy: true })),
     ...files
       .filter((file) => !isUnit(file))
       .map((file) => ({ name: file, args: [file], heavy: kindOf(file) === 'e2e' })),
-    ...groups.map((group) => ({ name: nameOf(group), args: [TOGETHER, ...group], heavy: false })),
   ];
 }
 

@@ -24,12 +24,12 @@ const EXPECTED: Readonly<Record<string, readonly (readonly [RegExp, RegExp])[]>>
     [/results/, /^(\{.*"kind":"listed".*\}\n){60}$/m],
   ],
   countries: [
-    [/run india/, /Run india has ended \(done\): 2,000 done, 0 dead\./],
+    [/run india/, /Run india has ended \(done\): 1,000 done, 0 dead\./],
     [
       /run russia --urls/,
-      /it runs in this process[\s\S]*Run russia has ended \(done\): 2,000 done, 0 dead\./,
+      /it runs in this process[\s\S]*Run russia has ended \(done\): 1,000 done, 0 dead\./,
     ],
-    [/run russia --resume/, /Run russia has ended \(done\): 2,000 done, 0 dead\./],
+    [/run russia --resume/, /Run russia has ended \(done\): 1,000 done, 0 dead\./],
   ],
   people: [
     [/wait-for-all/, /missing-person REJECTED: .*404[\s\S]*done_with_errors, 2 done, 1 dead\n$/],
@@ -62,7 +62,7 @@ async function type(command: string): Promise<{ code: number | null; said: strin
   const words = command
     .replaceAll('127.0.0.1:8088', `127.0.0.1:${port}`)
     // All ten thousand, on the cluster, are in examples-countries.ts.
-    .replace("%.0f' 10000", "%.0f' 2000")
+    .replace("%.0f' 10000", "%.0f' 1000")
     .replaceAll('urls.txt', join(trawl.home, '../urls.txt'))
     .replace('.trawl/examples', trawl.home);
   if (words.startsWith('export ')) exported.push(words);
