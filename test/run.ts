@@ -38,6 +38,8 @@ const JOBS = 2;
 const EXTRA_JOBS = 6;
 const IDLE_CORES = 0.3;
 const LOOK_MS = 500;
+/** They mostly wait, and longer than others: at the end of all tests everybody would wait for them. */
+const LONG = ['schedule-restart', 'cli-egress', 'publisher-cluster', 'task-cluster', 'worker-pressure'];
 
 const fixedJobs = process.env['JOBS'];
 const waiting = planProcesses(process.argv.slice(2));
@@ -87,9 +89,13 @@ async function runAndTell(next: TestProcess): Promise<void> {
   process.stdout.write([...words, line, ''].join('\n'));
 }
 
-/** Unit tests first, since they need a core from beginning to end; the others in the order in which they are given. */
+/**
+ * Unit tests first, since they need a core from beginning to end; the others in the order in which they are given, but for
+ * the long ones.
+ */
 function planProcesses(files: readonly string[]): TestProcess[] {
   const kindOf = (file: string): string => basename(dirname(file));
+  const isLong = (file: string): boolean => LONG.includes(basename(file, '.js'));
   const isUnit = (file: string): boolean => kindOf(file) === 'unit';
   const units = files.filter(isUnit);
   const groups = Array.from({ length: Math.min(UNIT_PROCESSES, units.length) }, (_, group) =>
@@ -99,6 +105,7 @@ function planProcesses(files: readonly string[]): TestProcess[] {
     ...groups.map((group) => ({ name: nameOf(group), args: [TOGETHER, ...group], heavy: true })),
     ...files
       .filter((file) => !isUnit(file))
+      .sort((one, other) => Number(isLong(other)) - Number(isLong(one)))
       .map((file) => ({ name: file, args: [file], heavy: kindOf(file) === 'e2e' })),
   ];
 }
